@@ -135,7 +135,7 @@ def _own_fields(cls: type, kw_only: bool) -> dict[str, _Field]:
 
 
 def _check_order(cls: type, fields: dict[str, _Field]) -> None:
-    """As the standard library: no positional field without a default behind one with."""
+    """As the standard library: no positional field without a default after one with."""
     last = None
     for each in fields.values():
         if each.in_init and not each.is_keyword:

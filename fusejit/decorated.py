@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.entry_stub import EntryStub, no_variant
 from fusejit.frame_readers import READS_CALLERS, reads_callers
-from fusejit.identity import Identity, own_signature
+from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
     CALLED_BY_NUMBA,
     compiler_is_taken,
@@ -57,7 +57,7 @@ class Decorated:
         self.parts_time = parts_time
         self.variants = Variants()
         self.signature = own_signature(function)
-        self.identity = Identity(cast(Any, function))
+        self.identity = FunctionIdentity(cast(Any, function))
         is_plain = not options.fullgraph and reads_callers(cast(Any, function))
         self.entry_stub = EntryStub(
             function, self.signature, self.dispatch_miss, self.recover, is_plain

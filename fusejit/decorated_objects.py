@@ -1,6 +1,6 @@
 """What `fuse_jit` does with objects that are no plain function: Python could run them.
 
-Objects that hold a function (methods of classes, properties, partial calls) are made anew around
+Objects that hold a function (methods of classes, properties, partial calls) are made again around
 its fused form. Functions that are entered several times (generators, coroutines), classes and other
 callable objects stay as they are.
 """

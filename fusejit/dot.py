@@ -28,8 +28,8 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.payload import Payload
 from fusejit.ir.schedule import Group, KernelStep, Schedule
-from fusejit.ir.text.names import Names
 from fusejit.ir.text.printer import extents_text, number_text
+from fusejit.ir.text.unique_names import Names
 from fusejit.ir.values import Value, View
 
 MAX_TEXT = 48  # characters of a payload or of a source line in a label

@@ -13,8 +13,8 @@ What is compiled asks one launcher first::
             return rare.dispatch_miss((x, scale), result)
         return result
 
-A ``try`` costs nothing as long as nothing is raised. What is Python's after all has the user's own
-statements behind a guard, so that a call is one frame, as undecorated::
+A ``try`` costs nothing as long as nothing is raised. What runs in Python after all has the user's
+own statements behind a guard, so that a call is one frame, as undecorated::
 
     def f(x, *, scale=None):
         if guard(x, scale):
@@ -82,7 +82,7 @@ _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class FunctionBody:
     """Statements that Python runs in the place of a decorated function.
 
     Attributes
@@ -206,7 +206,7 @@ class EntryStub:
         self.guard = None
         self._serve(self._launching)
 
-    def install_body(self, body: Body, guard: CallGuard) -> None:
+    def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
         """Have Python run statements from now on, while ``guard`` agrees."""
         code = self._body(body)
         if code is None:
@@ -249,8 +249,8 @@ class EntryStub:
         assert code.co_freevars == tuple(neutral)
         return code.replace(co_name=name, co_qualname=name)
 
-    def _body(self, body: Body) -> CodeType | None:
-        """The code of statements behind the guard; None if they have none."""
+    def _body(self, body: FunctionBody) -> CodeType | None:
+        """The code of statements after the guard; None if they have none."""
         layout, source = self._layout, body.source
         definition = None if source is None else as_definition(source.node)
         if source is None or not layout.has_bodies or definition is None:

@@ -118,6 +118,6 @@ class ParseError(FusejitError):
 
 
 class InternalError(FusejitError):
-    """A pass failed; the message says where the IR in front of it was saved."""
+    """A pass failed; the message says where the IR before it was saved."""
 
     kind = OutcomeKind.FAULT

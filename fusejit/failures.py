@@ -91,7 +91,7 @@ def fault(
     remaining : sequence of str
         The stage that failed, and those to come.
     text : callable, optional
-        Prints the IR in front of it.
+        Prints the IR before it.
     """
     where = _write_report(name, options, error, remaining, text)
     return InternalError(

@@ -27,7 +27,7 @@ def own_signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(bare)
 
 
-class Identity:
+class FunctionIdentity:
     """The code and the default values of a function as they were at one moment."""
 
     def __init__(self, function: FunctionType) -> None:
@@ -54,7 +54,7 @@ class Identity:
         """
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
-        by_keyword = False  # behind an argument that was left out
+        by_keyword = False  # after an argument that was left out
         for parameter, value in zip(signature.parameters.values(), args, strict=True):
             if parameter.kind is parameter.VAR_POSITIONAL:
                 positional += value

@@ -75,7 +75,7 @@ class Options:
     python_texts : bool
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
-        What a segment does that may raise behind a store, and of which it is then read what it has
+        What a segment does that may raise after a store, and of which it is then read what it has
         bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it;
         ``"per_statement"``, each of its statements is a segment. Empty if nothing reads that.
     max_variants : int
@@ -85,7 +85,7 @@ class Options:
     dump : frozenset of str
         Stages that are printed.
     dump_dir : Path or None
-        Where the IR in front of a failing pass is saved; None for the folder of temporary files.
+        Where the IR before a failing pass is saved; None for the folder of temporary files.
     """
 
     enabled: bool = True

@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def is_fault(self) -> bool:
-        """Whether fusejit has failed, in front of anything that the caller could see."""
+        """Whether fusejit has failed, before anything that the caller could see."""
         return self.kind is OutcomeKind.FAULT
 
     @property

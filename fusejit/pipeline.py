@@ -4,7 +4,7 @@
 
 `PASSES` are those over graphs, `KERNEL_PASSES` those over the loops of a kernel; `fusejit.stages`
 has what stands between the arrows. Every pass is timed, verified, and printed if FUSEJIT_DUMP asks
-for it; when one fails, the IR in front of it is saved with the names of those still to come.
+for it; when one fails, the IR before it is saved with the names of those still to come.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fusejit.fuse.grouping.policy import Policy
 from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.fuse.loops.loop_fission import split_loops
-from fusejit.fuse.reshaping.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
+from fusejit.fuse.reshaping.move_reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
@@ -33,7 +33,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Op
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.schedule import FusionReport, Group
-from fusejit.ir.target import Target
+from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 

@@ -1,4 +1,4 @@
-"""What a long compile is doing, as one line of a terminal that is written anew and then goes.
+"""What a long compile is doing, as one line of a terminal that is rewritten, then erased.
 
     fusejit: compiling slopes: LLVM, 7 s
 
@@ -64,7 +64,7 @@ class Progress:
         self._is_shown = False
 
     def show(self) -> None:
-        """Write the line anew, if it is time for one."""
+        """Write the line again, if it is time for one."""
         seconds = self._clock() - self._start
         if seconds < DELAY:
             return

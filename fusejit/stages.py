@@ -2,7 +2,7 @@
 
     trace -> Traced -> fuse -> Fused -> lower -> Lowered -> compile -> Compiled
 
-`f.trace(x).fuse().lower().source` goes step by step. When a stage fails, the IR in front of it is
+`f.trace(x).fuse().lower().source` goes step by step. When a stage fails, the IR before it is
 saved with the names of what was still to come.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from fusejit.codegen.analysis.function_forms import module_form
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
-from fusejit.codegen.intrinsics.table import load_providers
+from fusejit.codegen.intrinsics.intrinsic_table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
 from fusejit.codegen.lower.lower_schedule import lower
@@ -29,8 +29,8 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched
+from fusejit.fuse.grouping.form_steps import make_schedule
 from fusejit.fuse.grouping.policy import PolicyFailed, policy
-from fusejit.fuse.grouping.schedule import make_schedule
 from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
 from fusejit.ir.loops.nodes import KernelParameter, LoopModule
@@ -42,9 +42,9 @@ from fusejit.ir.loops.program import (
 from fusejit.ir.ops import HostCall, Op, walk
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.schedule import FusionReport, Schedule
-from fusejit.ir.target import Target
+from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.text.steps import describe_program, describe_schedule
+from fusejit.ir.text.step_printer import describe_program, describe_schedule
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.module_printer import mlir_text

@@ -10,7 +10,7 @@ from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dispatch.call_signatures import WAITS, CallSignatures
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
-from fusejit.entry_stub import Body, no_variant
+from fusejit.entry_stub import FunctionBody, no_variant
 from fusejit.outcome import MISS, Outcome
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.tracer.capture.source_text import find_source
@@ -73,10 +73,10 @@ class EntryInstaller:
         self._entry_stub.install_body(self.own_body(), guard)
         return True
 
-    def own_body(self) -> Body:
+    def own_body(self) -> FunctionBody:
         """The statements of the function."""
         source = find_source(self._function)
-        return Body(self._state.run_plain, None if isinstance(source, str) else source)
+        return FunctionBody(self._state.run_plain, None if isinstance(source, str) else source)
 
     def install_fallback(
         self, args: tuple[Any, ...], outcome: Outcome, is_interpreted: Callable[[], bool]

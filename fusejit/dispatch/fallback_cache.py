@@ -20,8 +20,8 @@ import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import dataclass
-from fusejit.ir.access import ACCESS_BITS
 from fusejit.ir.raw_reads import NUMPY_SCALARS, dtype_of, is_a, ndim_of, value_reader
+from fusejit.ir.write_access import ACCESS_BITS
 from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]

@@ -93,11 +93,11 @@ class FunctionSplitter:
         )
 
     def per_statement(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:
-        """Each statement by itself of a segment that may raise behind a store: names are read."""
+        """Each statement by itself of a segment that may raise after a store: names are read."""
         made = split_per_statement(self.split_request(), self._state.arguments.named(args))
         if made is not None:
             return made
-        what = "may raise behind a store, in a `try` or `with`"
+        what = "may raise after a store, in a `try` or `with`"
         return self.of_python(UnsupportedError.at(traced.traced.location, what))
 
     def of_python(self, error: FusejitError) -> SegmentedFunction:

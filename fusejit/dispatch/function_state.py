@@ -12,7 +12,7 @@ from fusejit.dispatch.call_arguments import CallArguments
 from fusejit.dispatch.diagnostics import Diagnostics
 from fusejit.dispatch.fallback_cache import FallbackCache
 from fusejit.dispatch.inline_cache import InlineCache
-from fusejit.identity import Identity, own_signature
+from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.locks import ForkSafeLock
 from fusejit.segments.fused_functions import FusedFunctions
 
@@ -33,7 +33,7 @@ class FunctionState:
     lock : ForkSafeLock
         Whoever changes the variants has it.
     diagnostics : Diagnostics
-    identity : Identity
+    identity : FunctionIdentity
         Its code and default values; ``arguments`` and ``fallback`` are for these.
     arguments : CallArguments
     fallback : FallbackCache
@@ -64,7 +64,7 @@ class FunctionState:
 
     def renew(self) -> None:
         """Take on code and default values as they are now; nothing is known of these."""
-        self.identity = Identity(self.function)
+        self.identity = FunctionIdentity(self.function)
         self.arguments = CallArguments(self.function, own_signature(self.function))
         self.fallbacks = FallbackCache(guesses=not self.options.fullgraph)
         self.variants.compiled = ()

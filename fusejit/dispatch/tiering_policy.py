@@ -1,8 +1,8 @@
 """`TieringPolicy`: which calls of a function Python runs, because compiling them does not pay.
 
 That is what the estimate says (`fusejit.tiering.cost_estimate`) when a call is traced, or the clock
-afterwards (`fusejit.tiering.timed_trial`). Both are asked anew for larger arguments and after many
-calls.
+afterwards (`fusejit.tiering.timed_trial`). Both are checked again for larger arguments and after
+many calls.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class TieringPolicy:
         return self.interpreted is not None and self.interpreted.depends_on_sizes
 
     def look_again(self) -> None:
-        """Ask anew whether compiling pays, at the next call."""
+        """Check again whether compiling pays, at the next call."""
         if self.interpreted is not None:
             self.interpreted.look_again()
             self._state.inline_cache.forget(no_variant)

@@ -15,7 +15,7 @@ from fusejit.ir.values import Value
 
 
 @dataclass(eq=False, slots=True)
-class LoopNest:
+class NestReport:
     """One loop nest: an op, or a group of ops that share a loop over tiles.
 
     ``members`` holds, for each op in program order, what it was made of.
@@ -34,7 +34,7 @@ class LoopNest:
         return bool(others) or not isinstance(op, GenericOp) or bool(op.domain)
 
 
-def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[LoopNest]:
+def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[NestReport]:
     """The nests of a kernel in program order.
 
     A store that its only producer writes straight into has no nest of its own: it is a member of
@@ -42,15 +42,15 @@ def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[Loo
     """
     order = {value: at for at, op in enumerate(walk(unfused.block)) for value in op.results}
     grouped: dict[Op, Group] = {op: group for group in step.groups for op in group.ops}
-    nests: list[LoopNest] = []
+    nests: list[NestReport] = []
     for op in step.ops:
         group = grouped.get(op)
         if group is not None:
             if op is group.ops[0]:
                 members = [_origins(o, order, placement) for o in group.ops]
-                nests.append(LoopNest(group.ops, group, members))
+                nests.append(NestReport(group.ops, group, members))
         elif _is_work(op, placement):
-            nests.append(LoopNest((op,), None, [_origins(op, order, placement)]))
+            nests.append(NestReport((op,), None, [_origins(op, order, placement)]))
     return nests
 
 

@@ -13,7 +13,7 @@ _WIDTH = 52
 def passes_text(log: PassLog) -> str:
     """The passes over the graph and over each kernel, in order.
 
-    One line each: its name, milliseconds, and the lines of the printed IR in front of it and behind
+    One line each: its name, milliseconds, and the lines of the printed IR before it and behind
     it, if it changed anything.
     """
     return "\n".join(_lines(log)) + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fusejit.codegen.bufferize.bufferization import place
-from fusejit.explain.loop_nests import LoopNest, domain_text, nests_of
+from fusejit.explain.loop_nests import NestReport, domain_text, nests_of
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.remedies import REMEDIES
 from fusejit.ir.analysis.lines import by_line, shortened
@@ -16,7 +16,7 @@ from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
     SPLIT,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from fusejit.variants import Variants
 
 MAX_SOURCE = 72  # characters of a line of the user's program
-WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "in front of"}
+WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "before"}
 WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 
 
@@ -84,7 +84,7 @@ class _Report:
             for step in walk_steps(self.schedule.steps)
             if isinstance(step, KernelStep)
         }
-        self.nest_of: dict[Value, LoopNest] = {
+        self.nest_of: dict[Value, NestReport] = {
             value: nest
             for nests in self.nests.values()
             for nest in nests
@@ -144,7 +144,7 @@ class _Report:
             for block in step.blocks if isinstance(step, RegionStep) else ():
                 yield from self.steps(block, numbers, f"{indent}  ")
 
-    def nest(self, nest: LoopNest) -> Iterator[str]:
+    def nest(self, nest: NestReport) -> Iterator[str]:
         if nest.group is None:
             dims = domain_text(nest.ops[0], self.symbols)
             loops = nest.is_loop and not isinstance(nest.ops[0], Cond)
@@ -319,7 +319,7 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
     return sorted(found.items(), key=lambda item: item[0])
 
 
-def _called_inside(nest: LoopNest) -> Iterator[str]:
+def _called_inside(nest: NestReport) -> Iterator[str]:
     """Products of a loop of the program, for which the kernel calls BLAS, and draws in it."""
     inner = [o for op in nest.ops for block in op.blocks for o in walk(block)]
     calls = [op for op in inner if isinstance(op, GenericOp) and op.library_call is not None]
@@ -370,7 +370,7 @@ def _boundary(step: Step) -> str:
     if isinstance(step, HostStep):
         return f"host call {step.op.function}: {_why(step.op)}"
     if isinstance(step, BindStep):
-        return "Python reads an integer that a kernel computed: the steps behind it need it"
+        return "Python reads an integer that a kernel computed: the steps after it need it"
     return "Python runs this, kernel by kernel: there is a host call inside"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.rewrite import map_blocks, substitute_in_op
+from fusejit.fuse.rewrite_blocks import map_blocks, substitute_in_op
 from fusejit.ir.ops import Alias, Alloc, Block, Load, Op, Write
 from fusejit.ir.values import Buffer, Value, View
 
@@ -33,7 +33,7 @@ class Clone:
         return Block(arguments, ops, tuple(self.values.get(v, v) for v in block.yields))
 
     def op(self, op: Op) -> Op:
-        """An op behind those that were copied so far, which it may read."""
+        """An op after those that were copied so far, which it may read."""
         if isinstance(op, Alloc | Alias):
             return replace(op, buffer=self.buffer(op.buffer))
         if op.blocks:

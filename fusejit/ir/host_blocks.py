@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusejit.ir.draws import is_host_call
 from fusejit.ir.graph import Graph
+from fusejit.ir.inline_draw_table import is_host_call
 from fusejit.ir.ops import Bind, Block, Cond, GenericOp, HostCall, Loop, Op, walk
 from fusejit.ir.values import View
 
@@ -36,7 +36,7 @@ def _host_blocks(block: Block) -> Iterator[Block]:
 
 
 def launcher_binds(graph: Graph) -> frozenset[Op]:
-    """The binds whose integers the launcher knows: behind them it goes on with another kernel.
+    """The binds whose integers the launcher knows: after them it goes on with another kernel.
 
     Those of blocks in which it stops anyhow, and those that sizes of results depend on.
     """

@@ -1,8 +1,8 @@
-"""Calls of host functions: the text of a call, the function behind a name, the sizes it defines.
+"""Calls of host functions: the text of a call, the function after a name, the sizes it defines.
 
     %r, %i = host_call "numpy.unique"(%x) as "{0}, return_index=True" sizes (at0)
 
-``{k}`` stands for the k-th argument, ``{o0}`` for the first of the outside objects behind ``with``;
+``{k}`` stands for the k-th argument, ``{o0}`` for the first of the outside objects after ``with``;
 everything else is literals of Python. A size is the length of an axis of a result that is known
 only after the call, and a symbol from there on.
 """
@@ -140,7 +140,7 @@ def deferred_ops(graph: Graph) -> frozenset[Op]:
 
 
 def deferred_assertions(graph: Graph) -> list[Assert]:
-    """The checks that end a call behind an effect, in program order."""
+    """The checks that end a call after an effect, in program order."""
     return [op for op in walk(graph.block) if isinstance(op, Assert) and op.is_deferred]
 
 

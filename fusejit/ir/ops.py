@@ -221,7 +221,7 @@ class Scatter(Write):
     reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
     ``combine(element, value[p])``, for one point after the other. ``from_start`` says that no
     integer is negative, because they were made within bounds, ``distinct`` that no two points reach
-    one element. Value and integers are read before anything is written; a `Assert` in front has
+    one element. Value and integers are read before anything is written; an `Assert` in front has
     made sure that they are within bounds.
     """
 
@@ -236,7 +236,7 @@ class Scatter(Write):
 
 
 OUT_OF_BOUNDS_IF_RUN = "IndexError if run"
-"""The error of a check that was moved in front of a block which may not run."""
+"""The error of a check that was moved before a block which may not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class CheckedIndex:
 class Assert(Op):
     """The call goes on only if ``condition``, a bool, is true; otherwise NumPy runs it.
 
-    Where the caller's memory may have been modified in front of it (``is_deferred``), it cannot:
+    Where the caller's memory may have been modified before it (``is_deferred``), it cannot:
     the call then ends with ``error``, having done what NumPy would have done up to there. ``shown``
     is what its text names, kept where the kernel raises; of an OverflowError it names ``integer``.
     """
@@ -303,7 +303,7 @@ class Alias(Op):
 class Bind(Op):
     """Names an integer: ``symbol`` is ``value`` from here to the end of the block.
 
-    Maps, extents, bounds and payloads behind it may use the symbol, as they use the induction
+    Maps, extents, bounds and payloads after it may use the symbol, as they use the induction
     variable of a loop.
     """
 
@@ -380,11 +380,12 @@ class HostCall(Op):
 
     ``call`` is the text of its arguments (`fusejit.ir.host_calls`), empty for all of them by
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
-    maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
+    maps, extents and payloads after it may use. ``objects`` are outside objects that the call is
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
-    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
-    a function that kernels know otherwise is called (`fusejit.tracer.runtime.numpy_forms`).
-    ``errstate`` is the text of the keywords of ``np.errstate`` under which it runs.
+    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.inline_draw_table`).
+    ``refusal`` says why a function that kernels know otherwise is called
+    (`fusejit.tracer.runtime.numpy_forms`). ``errstate`` is the text of the keywords of
+    ``np.errstate`` under which it runs.
     """
 
     function: str

@@ -23,7 +23,7 @@ class PassRecord:
     seconds : float
         Real time, the verifier's included.
     lines : tuple of int or None
-        Of the printed IR, in front of it and behind it; None if it changed nothing, or if the log
+        Of the printed IR, before it and after it; None if it changed nothing, or if the log
         is not detailed.
     """
 
@@ -34,7 +34,7 @@ class PassRecord:
 
 
 class ShowFn(Protocol):
-    """Shows the IR behind a pass that has changed it."""
+    """Shows the IR after a pass that has changed it."""
 
     def __call__(self, of: str, name: str, text: str) -> None:
         """Show ``text``."""
@@ -49,7 +49,7 @@ class PassLog:
     is_detailed : bool
         Whether the IR is printed around each pass, to tell what it changed.
     show : callable, optional
-        Is given the text behind each pass that changed it, if the log is detailed.
+        Is given the text after each pass that changed it, if the log is detailed.
     records : list of PassRecord
     """
 

@@ -24,7 +24,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.ir import complex_numbers
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.complex_numbers import STRUCTURAL
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 
 I64 = np.dtype(np.int64)

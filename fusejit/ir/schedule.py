@@ -26,7 +26,7 @@ class Group:
     local : tuple of Value
         Values that nothing outside the group reads: only a tile of them ever exists.
     store : Store or None
-        The store behind the group that takes the last op's value, if a tile may be stored as soon
+        The store after the group that takes the last op's value, if a tile may be stored as soon
         as it is computed.
     halos : tuple of tuple of (int, int)
         For each op and shared loop how much earlier (if negative) it begins than the tile, and how

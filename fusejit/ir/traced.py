@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.source import Location
 from fusejit.ir.values import Layout
+from fusejit.ir.write_access import WriteAccess
 
 
 # --------------------------------------------------------------------------- what a call must check
@@ -64,7 +64,7 @@ class ResultLeaf:
     """The ``index``-th result of the graph; a view of it, marked for stores, if NumPy's is."""
 
     index: int
-    access: Access = Access.WRITEABLE
+    access: WriteAccess = WriteAccess.WRITEABLE
     is_view: bool = False
 
 

@@ -32,7 +32,7 @@ def _per_axis(op: str, what: str, given: Any, rank: int, least: int) -> list[int
 
 
 def _padding(op: str, given: Any, rank: int) -> list[tuple[int, int]]:
-    """The widths in front of each axis and after it."""
+    """The widths before each axis and after it."""
     if np.ndim(given) == 0:
         given = [(given, given)] * rank
     pairs = [(int(low), int(high)) for low, high in given]

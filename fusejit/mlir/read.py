@@ -31,7 +31,7 @@ from fusejit.mlir.read_body import (
 from fusejit.mlir.read_named import NamedReader, definition_of
 from fusejit.mlir.read_state import LayoutOf, is_tensor
 from fusejit.mlir.read_tensors import TensorReader
-from fusejit.mlir.sizes import Sizes, host
+from fusejit.mlir.size_facts import Sizes, host
 
 GENERALIZE = (
     "builtin.module(inline,func.func(convert-elementwise-to-linalg,linalg-generalize-named-ops))"

@@ -13,10 +13,10 @@ from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
 from fusejit.ir.ops import Operand
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import DTYPES
 from fusejit.ir.values import Value
-from fusejit.mlir.export.ops import (
+from fusejit.mlir.export.mlir_op_table import (
     ALL_FLOAT_PREDICATES,
     CASTS,
     FLOAT_PREDICATES,

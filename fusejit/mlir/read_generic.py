@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.starts import is_overwritten
+from fusejit.ir.analysis.reduction_starts import is_overwritten
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import Payload

@@ -10,7 +10,7 @@ from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.instance import instantiate
 from fusejit.mlir.export.named import WRITTEN, follows_from_maps
 from fusejit.mlir.read_generic import GenericReader
-from fusejit.mlir.sizes import Sizes
+from fusejit.mlir.size_facts import Sizes
 from fusejit.structured.op import StructuredOp
 
 

@@ -23,7 +23,7 @@ from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.read_body import (
     dtype_of,
 )
-from fusejit.mlir.sizes import Sizes, host
+from fusejit.mlir.size_facts import Sizes, host
 
 LayoutOf = Callable[[int], tuple[tuple[int, ...], Layout]]
 

@@ -17,14 +17,14 @@ from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Layout, Value
 from fusejit.mlir.bindings import mlir_modules
-from fusejit.mlir.export.ops import INDEX_OPS
+from fusejit.mlir.export.mlir_op_table import INDEX_OPS
 from fusejit.mlir.read_body import (
     dtype_of,
     index_arithmetic,
     number_of,
 )
 from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
-from fusejit.mlir.sizes import host
+from fusejit.mlir.size_facts import host
 
 DYNAMIC = -(2**63)
 

@@ -21,7 +21,7 @@ MOST_OF_A_CODE = 4  # functions made from one ``def`` that are fused: inner ones
 class FusedFunctions:
     """Functions of the user's that Python calls in one decorated function, and what they call.
 
-    The fused form of a recursive function finds itself here. Of functions that are made anew with
+    The fused form of a recursive function finds itself here. Of functions that are made again with
     each call, inner ones, the first few are fused: each would have to be traced and kept. ``told``
     are the warnings that were shown for any of them.
     """

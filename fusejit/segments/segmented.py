@@ -1,7 +1,7 @@
 """Functions that run as compiled segments with Python between them.
 
 A function in which Python has to run a statement (a call that cannot be followed, a write to an
-object from outside) is split: see `fusejit.tracer.graph_breaks.segments`. Its segments are
+object from outside) is split: see `fusejit.tracer.graph_breaks.cut_segments`. Its segments are
 functions that are decorated in their turn, so that each is compiled for the types that arrive
 there, once for all calls and iterations, and is split itself when it meets such a statement.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.decorated import dispatcher_of
-from fusejit.entry_stub import Body
+from fusejit.entry_stub import FunctionBody
 from fusejit.segments.opaque import followed, is_opaque
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
@@ -25,7 +25,7 @@ from fusejit.tracer.capture.source_text import (
 )
 from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.split_function import Segment
+from fusejit.tracer.graph_breaks.split_result import Segment
 
 
 @dataclass(slots=True)
@@ -51,9 +51,9 @@ class SegmentedFunction:
         The compiled parts in the order of the program.
     profiler : SegmentProfiler or None
         Which of them pay; tells who serves calls from now on.
-    bodies : dict of callable to Body
+    bodies : dict of callable to FunctionBody
         The statements of functions that have served calls.
-    served : tuple of Body and CallGuard, or None
+    served : tuple of FunctionBody and CallGuard, or None
         The statements that serve calls now and what is asked first; None if `run` decides.
     expected : sequence of Expected or None
         What the arguments of a call are like that it may serve; None for any call.
@@ -64,8 +64,8 @@ class SegmentedFunction:
     segments: list[SegmentCall] = field(default_factory=list)
     helper: Helper | None = None
     profiler: SegmentProfiler | None = None
-    bodies: dict[Callable[..., Any], Body] = field(default_factory=dict)
-    served: tuple[Body, CallGuard] | None = None
+    bodies: dict[Callable[..., Any], FunctionBody] = field(default_factory=dict)
+    served: tuple[FunctionBody, CallGuard] | None = None
     expected: Sequence[Expected] | None = None
 
     def takes(self, args: Sequence[Any]) -> bool:
@@ -86,7 +86,7 @@ class SegmentedFunction:
         def changed(run: Callable[..., Any], guard: CallGuard | None) -> None:
             self.run, self.served = run, None
             if guard is not None:
-                self.served = self.bodies.get(run, Body(run)), guard
+                self.served = self.bodies.get(run, FunctionBody(run)), guard
             if guard is not None and not guard.is_open:
                 asks = guard.rejects
                 self.run = lambda *args: looked_at(*args) if asks(*args) else run(*args)
@@ -241,7 +241,7 @@ class CallSite:
         return any(state is not None and state.tiering.depends_on_sizes for state in self._states())
 
     def look_again(self) -> None:
-        """Ask anew whether its functions pay, at their next calls."""
+        """Check again whether its functions pay, at their next calls."""
         for state in self._states():
             if state is not None:
                 state.tiering.look_again()
@@ -310,7 +310,7 @@ class SegmentCall:
         return self.state is not None and bool(self.state.tiering.depends_on_sizes)
 
     def look_again(self) -> None:
-        """Ask anew whether compiling it pays, at the next call."""
+        """Check again whether compiling it pays, at the next call."""
         inner = self.split or next(
             iter(self.state.variants.all_segmented if self.state else ()), None
         )

@@ -24,7 +24,7 @@ class SplitRequest:
     on_error : str
         What it does where it raises: see `fusejit.options`.
     failed : callable
-        Is told of faults of ours; the function is then not split.
+        Is called with faults of ours; the function is then not split.
     plain : callable or None
         Runs it as it is, given all parameters by position; None if that is what it takes itself.
     retires : bool

@@ -10,7 +10,7 @@ from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
-from fusejit.entry_stub import Body
+from fusejit.entry_stub import FunctionBody
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
@@ -27,9 +27,9 @@ from fusejit.tracer.capture.source_text import (
     find_source,
     made_from,
 )
+from fusejit.tracer.graph_breaks.cut_segments import split_function
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.segments import split_function
-from fusejit.tracer.graph_breaks.split_function import NOTHING, InterpretedParts, SplitFunction
+from fusejit.tracer.graph_breaks.split_result import NOTHING, InterpretedParts, SplitFunction
 
 
 def split(
@@ -97,7 +97,7 @@ def split_for_types(
     code = what.function.__code__
     boundaries = [Boundary(code.co_filename, code.co_firstlineno, reason)]
     source = find_source(what.function)
-    body = Body(what.plain, None if isinstance(source, str) else source)
+    body = FunctionBody(what.plain, None if isinstance(source, str) else source)
     served = body, CallGuard(expected, function=what.function)
     return SegmentedFunction(what.plain, boundaries, served=served, expected=expected)
 
@@ -115,7 +115,7 @@ def contents_that_differ(
     """Names under which variants found other lengths, texts or classes, given their checks.
 
     ``log.items`` that grows makes a variant for each length, and ``log`` is such a name; so is that
-    of an object of a class that a function makes anew with each call. With ``lengths_alone`` only
+    of an object of a class that a function makes again with each call. With ``lengths_alone`` only
     lists, tuples and dicts of other lengths count.
     """
     found: dict[Path, set[tuple[CheckKind, Any]]] = {}
@@ -208,7 +208,7 @@ class _SegmentMaker:
         self.function = what.function
         self.source = source
         self.cut = cut
-        self.bodies: dict[Callable[..., Any], Body] = {}
+        self.bodies: dict[Callable[..., Any], FunctionBody] = {}
 
     def make(self, reason: str) -> SegmentedFunction | None:
         cut = self.cut(NOTHING)
@@ -236,7 +236,7 @@ class _SegmentMaker:
         segments = [*calls.values()]
         remade = functools.partial(self._without, helper)
         bodies = self.bodies
-        bodies[original] = Body(original, self.source)
+        bodies[original] = FunctionBody(original, self.source)
         if not self.what.retires:
             like = self.expected or [Expected() for _ in cut.node.args.args]
             served = bodies[run], CallGuard(like, function=self.function)
@@ -283,5 +283,5 @@ class _SegmentMaker:
         function.__qualname__ = self.function.__qualname__
         function.__module__ = self.function.__module__
         if helper is not None:
-            self.bodies[function] = Body(function, source, helper, value)
+            self.bodies[function] = FunctionBody(function, source, helper, value)
         return function

@@ -207,7 +207,7 @@ _ACTIVE: list[Any] = []
 
 
 def _active_trace() -> Any:
-    context = sys.modules.get("fusejit.tracer.runtime.context")
+    context = sys.modules.get("fusejit.tracer.runtime.active_trace")
     if context is None:
         return None
     if not _ACTIVE:

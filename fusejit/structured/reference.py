@@ -12,8 +12,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import Binding, bind
 from fusejit.ir.definitions.extents import Given, Numbers
 from fusejit.ir.definitions.instance import Accumulated, Instance, instantiate
-from fusejit.ir.definitions.starts import check_starts, is_scalar_start
-from fusejit.ir.interpreter.generic import run_generic
+from fusejit.ir.definitions.output_starts import check_starts, is_scalar_start
+from fusejit.ir.interpreter.interpret_generic import run_generic
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Value

@@ -17,7 +17,7 @@ from typing import Any
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.work import ASSUMED, UNTIL, payload_ps
+from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL, payload_ps
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import (

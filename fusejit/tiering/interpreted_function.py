@@ -1,8 +1,8 @@
 """Functions and segments that are left to Python, as compiling them does not pay.
 
 Whether it does is `fusejit.tiering.cost_estimate`'s estimate, from the graph and the sizes of one
-call. Calls with larger arguments are looked at anew; where sizes do not matter, the function itself
-serves calls.
+call. Calls with larger arguments are looked at again; where sizes do not matter, the function
+itself serves calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.segment_profiler import FEW, FIRST_LOOK, ROOM, size_of
 
-LAST_LOOK = 256  # calls, before a function of numbers is Python's for good
+LAST_LOOK = 256  # calls, before a function of numbers runs in Python for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
 
 
@@ -46,7 +46,7 @@ class InterpretedFunction:
     next_look : int
         After how many calls another one is looked at, as sizes may hide in objects.
     variant : Compiled, optional
-        What was compiled and was slower by the clock; it is timed anew where it is looked at.
+        What was compiled and was slower by the clock; it is timed again where it is looked at.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 A segment of a few operations on numbers, or on short arrays, costs more to hand over than it gains
 (`fusejit.tiering.cost_estimate`). When the first call has ended, the segments that do not pay are
 put back: their statements stand in the split function again, so a loop of nothing but such
-segments is Python's as a whole. When nothing pays, the function itself runs.
+segments runs in Python as a whole. When nothing pays, the function itself runs.
 
 What pays depends on sizes. So a settled function has a guard (`launcher.call_guard`): a call
 with larger arguments, and call 16, 64, 256 .. go through the segments again, each of which decides
@@ -22,7 +22,7 @@ from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, Ca
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
-from fusejit.tracer.graph_breaks.split_function import InterpretedParts
+from fusejit.tracer.graph_breaks.split_result import InterpretedParts
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
 LATER_LOOKS = 4  # times as many calls each time
@@ -46,10 +46,10 @@ class Lookable(Protocol):
         """Whether larger arguments may change whether it pays."""
 
     def look_again(self) -> None:
-        """Ask anew whether it pays, at the next call."""
+        """Check again whether it pays, at the next call."""
 
 
-class Part(Lookable, Protocol):
+class ProfiledSegment(Lookable, Protocol):
     """A segment, as settling sees it."""
 
     @property
@@ -61,7 +61,7 @@ class Part(Lookable, Protocol):
         """Whether Python runs its statements."""
 
 
-class Site(Lookable, Protocol):
+class ProfiledCall(Lookable, Protocol):
     """A call of Python's of which the function may be fused."""
 
     @property
@@ -84,8 +84,8 @@ class SegmentProfiler:
         The function itself; takes the parameters by position.
     remade : callable
         The split function without what is retired.
-    parts : sequence of Part
-    sites : sequence of Site
+    parts : sequence of ProfiledSegment
+    sites : sequence of ProfiledCall
     function : FunctionType, optional
         That of the user's whose code and default values must stay what they are.
     expected : sequence of Expected, optional
@@ -107,8 +107,8 @@ class SegmentProfiler:
         split: Run,
         original: Run,
         remade: Callable[[InterpretedParts], Run],
-        parts: Sequence[Part],
-        sites: Sequence[Site],
+        parts: Sequence[ProfiledSegment],
+        sites: Sequence[ProfiledCall],
         function: FunctionType | None = None,
         expected: Sequence[Expected] | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class SegmentProfiler:
         self._retired: InterpretedParts | None = None
         self._next_look = FIRST_LOOK
         self._depth = 0
-        self._is_asked = False  # the next call decides anew: functions may call each other
+        self._is_asked = False  # the next call decides again: functions may call each other
 
     def first(self, *args: Any) -> Any:
         """A call through all segments; then it is known which of them pay."""
@@ -143,12 +143,12 @@ class SegmentProfiler:
         return result
 
     def again(self) -> None:
-        """What is called was called for the first time, or changed: the next call decides anew."""
+        """What is called was called for the first time, or changed: the next call decides again."""
         if not self._depth and not self._is_asked and self._now() != self._retired:
             self._look_next()
 
     def look_again(self) -> None:
-        """Ask all segments anew whether they pay, at the next call."""
+        """Check again for all segments whether they pay, at the next call."""
         every: list[Lookable] = [*self.parts, *self.sites]
         for one in every:
             one.look_again()
@@ -208,7 +208,7 @@ class SegmentProfiler:
 
     @property
     def _is_due(self) -> bool:
-        """Whether so many calls have come that the segments are to be asked anew."""
+        """Whether so many calls have come that the segments are to be checked again."""
         return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
     def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:

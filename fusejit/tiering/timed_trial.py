@@ -63,7 +63,7 @@ class TimedTrial:
     plain : callable
         Computes the same by Python; takes the parameters by position.
     decided : callable
-        Is told whether Python is the faster one.
+        Is called with whether Python is the faster one.
     is_repeatable : bool
         Whether both forms may compute the same call.
     spared_ns : int

@@ -252,7 +252,7 @@ def test_fusejit_says_when_it_declines():
 def test_what_fusejit_does_not_trace_is_said_to_be_pythons():
     adapter = FusejitEngine()
     fused = adapter.load(workload(unsupported), "f64", with_out=False)
-    reason = "bound anew in a loop that also changes in place"
+    reason = "bound again in a loop that also changes in place"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = fused(np.ones(3))

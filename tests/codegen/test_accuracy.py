@@ -21,7 +21,7 @@ from numba import njit
 from fusejit.codegen.intrinsics.vector_math import POWER_FORMS_NEAR, POWER_NEAR_ULP
 from fusejit.codegen.intrinsics_jit.vector_math import library_intrinsic
 from fusejit.codegen.machine.probe import VectorSupport, detect, probe
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 BOUND_ULP = 4.0
 WORDS = {"f32": np.float32, "f64": np.float64}

@@ -1,4 +1,4 @@
-"""Elements that both branches of a conditional load: in front of it where that is right."""
+"""Elements that both branches of a conditional load: before it where that is right."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CASES = {
     stored_before: False,
     at_other_places: False,
     in_one_branch: False,
-    behind_a_check: True,  # of k; the elements of x stay behind the checks of their indices
+    behind_a_check: True,  # of k; the elements of x stay after the checks of their indices
 }
 
 

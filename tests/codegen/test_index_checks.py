@@ -1,4 +1,4 @@
-"""Checks of indices: proved, asked in front of a loop, or kept; NumPy's errors all the same."""
+"""Checks of indices: proved, asked before a loop, or kept; NumPy's errors all the same."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_both_ends_are_asked_in_front_of_a_loop() -> None:
 def test_a_short_condition_is_asked_at_the_end_of_the_body() -> None:
     text = source(insertion, SHORT[3])
     assert "while True" not in text
-    assert text.count("n19 = y20t1") == 2  # in front of the loop, and behind its body
+    assert text.count("n19 = y20t1") == 2  # before the loop, and after its body
     loop = re.search(r"while n\d+:", text)
     assert loop is not None
     assert text.index("n19 = y20t1") < loop.start() < text.rindex("n19 = y20t1")

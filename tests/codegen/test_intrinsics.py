@@ -10,8 +10,20 @@ import pytest
 
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
 from fusejit.codegen.intrinsics.arithmetic import TOKENS
-from fusejit.codegen.intrinsics.memory import flat, free_scratch, get, heap_scratch, put, scratch
-from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, INTRINSICS, load_providers, register
+from fusejit.codegen.intrinsics.intrinsic_table import (
+    DTYPE_TOKENS,
+    INTRINSICS,
+    load_providers,
+    register,
+)
+from fusejit.codegen.intrinsics.raw_memory import (
+    flat,
+    free_scratch,
+    get,
+    heap_scratch,
+    put,
+    scratch,
+)
 from fusejit.codegen.machine.probe import probe
 from fusejit.ir.scalar_ops.evaluation import FITS
 
@@ -454,7 +466,7 @@ def test_every_intrinsic_has_a_doc_and_both_sides():
 
 def test_the_python_implementations_do_not_import_numba():
     program = (
-        "import sys; from fusejit.codegen.intrinsics.table import "
+        "import sys; from fusejit.codegen.intrinsics.intrinsic_table import "
         "python_namespace; python_namespace();"
         "sys.exit('numba' in sys.modules)"
     )

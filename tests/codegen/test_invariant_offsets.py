@@ -1,4 +1,4 @@
-"""Invariant parts of offsets stand in front of loops: source, and answers."""
+"""Invariant parts of offsets stand before loops: source, and answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rows_start_in_front_of_the_inner_loop() -> None:
     outer, inner = source.split("for at0 in")[1].split("for at1 in")
     assert "above0 = at0 * s1 + at0\n" in outer
     assert "above1 = at0 * s1 + at0 + s1\n" in outer
-    inner = inner.split("y5v0")[0]  # behind the loops
+    inner = inner.split("y5v0")[0]  # after the loops
     assert "at0 *" not in inner
     assert "get(p_r0, above0 + at1 + 1)" in inner
 

@@ -58,7 +58,7 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import cast, convert, scalar
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.options import Options
 from fusejit.stages import trace
 
@@ -273,7 +273,7 @@ CONTROL: list[tuple[list[Stmt], Callable[[int, int], int]]] = [
         lambda a, b: 1 if a < b else 2,
     ),
     ([If(less("a", "b"), [Return(operand(7))]), store(number(5))], lambda a, b: 5),
-    (  # what an iteration reads in front of the assignment is the last one's
+    (  # what an iteration reads before the assignment is the last one's
         [
             let("t", 1),
             let("u", 0),

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, python_kernel
-from fusejit.codegen.intrinsics.table import load_providers
+from fusejit.codegen.intrinsics.intrinsic_table import load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import tile_time_loops
 from fusejit.codegen.printer.outlining import outlined
 from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.ir.loops.index_math import BOOL, let, number, operand
-from fusejit.ir.loops.names import free_names
+from fusejit.ir.loops.mentioned_names import free_names
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
@@ -39,7 +39,7 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
-from fusejit.ir.verifier.loops import verify_kernel
+from fusejit.ir.verifier.loop_rules import verify_kernel
 
 F8 = np.dtype(np.float64)
 

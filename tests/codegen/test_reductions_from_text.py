@@ -60,7 +60,7 @@ CASES = {
     "write beside a sum along rows": f"""
   %r, %q = generic "sum" {SUM_ROWS} ins (%m) outs (add [(d0, d1) -> (d0)], write) {{ t0 = negative in0 : f64; yield in0, t0 }} : s0 x f64, s0 x s1 x f64
   return %r, %q""",
-    "write in front of a sum of everything": f"""
+    "write before a sum of everything": f"""
   %q, %r = generic "sum" {SUM_ALL} ins (%m) outs (write [(d0, d1) -> (d1, d0)], add [(d0, d1) -> ()]) {{ t0 = negative in0 : f64; yield t0, in0 }} : s1 x s0 x f64, f64
   return %r, %q""",
     "writes alone over a reduction dim": f"""
@@ -79,7 +79,7 @@ CASES = {
   %q = generic "row" domain (s1) ins (%z) outs (write [(d0) -> (0, d0)] from %m) { t0 = add in0, out0 : f64; yield t0 } : s0 x s1 x f64
   %r = generic "sum" domain (s0, s1) iterators (parallel, reduction) ins (%q) outs (add [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64
   return %q, %r""",
-    "a start behind loops that become one": """
+    "a start after loops that become one": """
   %r = generic "max" domain (s0, s1, 2) iterators (parallel, parallel, reduction) ins (%m [(d0, d1, d2) -> (d0, d1)]) outs (max [(d0, d1, d2) -> (d0, d1)] from %m) { t0 = negative in0 : f64; yield t0 } : s0 x s1 x f64
   return %r""",
     "a start in another order than the loops": """

@@ -46,7 +46,7 @@ def of_another_dtype(x, n):
 PROGRAMS = {
     moving_average: True,
     twice: True,
-    in_a_loop: False,  # it stands in front of the loop, once for all iterations
+    in_a_loop: False,  # it stands before the loop, once for all iterations
     read_later: False,
     read_backwards: False,
     of_another_dtype: False,

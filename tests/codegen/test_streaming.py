@@ -6,7 +6,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
 from fusejit.codegen.intrinsics import streaming
-from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
+from fusejit.codegen.intrinsics.intrinsic_table import DTYPE_TOKENS
 from fusejit.codegen.intrinsics_jit import streaming as streaming_jit
 from fusejit.codegen.machine.pool import start_pool
 

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from fusejit.codegen.intrinsics import table as intrinsics
+from fusejit.codegen.intrinsics import intrinsic_table as intrinsics
 from fusejit.codegen.intrinsics.undo_log import FIRST_ENTRIES, SHARE
 from fusejit.codegen.loop_passes.roll_back import with_undo_log
 from fusejit.ir.loops.index_math import negated

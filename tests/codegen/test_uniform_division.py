@@ -1,4 +1,4 @@
-"""Division by one number that is prepared in front of its loop: source, machine code, answers."""
+"""Division by one number that is prepared before its loop: source, machine code, answers."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_prepared_in_front_of_the_nest() -> None:
 
 
 def test_made_in_the_nest() -> None:
-    """A number that the chunk function converts is prepared there, in front of its loop."""
+    """A number that the chunk function converts is prepared there, before its loop."""
     source = source_of(both, np.arange(5, dtype=np.uint8), 3)
     assert "t0 = cast(x0, u8)\n    divisor0 = reciprocal_of(t0)\n    for d0 in" in source
 

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit_testing.oracle import decorate
 
 FUNCTIONS = {
@@ -78,7 +78,7 @@ def test_results_may_be_written_as_numpys(name):
         for at, array in enumerate(arrays(n, m)):
             expected, actual = function(array), fused(array)
             assert (actual is array) == (expected is array), (n, m, at)
-            assert Access.of(actual) is Access.of(expected), (n, m, at)
+            assert WriteAccess.of(actual) is WriteAccess.of(expected), (n, m, at)
 
 
 def outcome(function, array):

@@ -150,7 +150,7 @@ def test_functions_without_source(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["IntEnum", "float subclass", "text subclass", "frozen dataclass"])
 def test_compiled(kind: str) -> None:
-    """What native code checks in front of a kernel is what a launcher of Python checks."""
+    """What native code checks before a kernel is what a launcher of Python checks."""
     first, second = KINDS[kind]
     differences = []
     with warnings.catch_warnings(), no_faults() as folder:

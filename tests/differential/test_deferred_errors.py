@@ -1,4 +1,4 @@
-"""Errors that a kernel ends with, behind stores to the caller's arrays: NumPy's text and line.
+"""Errors that a kernel ends with, after stores to the caller's arrays: NumPy's text and line.
 
 Regression: After a store, an IndexError named another index than NumPy's: NumPy casts and checks in
 the order of memory. The message names the index only where both orders agree.

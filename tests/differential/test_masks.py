@@ -190,7 +190,7 @@ def test_nothing_is_selected() -> None:
 
 
 def test_sizes_that_do_not_fit_are_left_to_numpy() -> None:
-    """A check behind the host call fails before anything is modified: NumPy says what happens."""
+    """A check after the host call fails before anything is modified: NumPy says what happens."""
 
     def f(x: Any, y: Any, m: Any) -> Any:
         return x[m] + y[y > 0]

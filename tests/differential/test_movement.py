@@ -409,7 +409,7 @@ def _of_a_diagonal(v: Any, a: Any) -> Any:
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "i8", "f4", "f8", "c16"])
 def test_matrices_of_the_main_diagonal(dtype: str) -> None:
-    """NaN, -0.0 and views on the diagonal; stores into the matrix; other operations behind it."""
+    """NaN, -0.0 and views on the diagonal; stores into the matrix; other operations after it."""
     v = np.array([1, 0, -3, 7, 2]).astype(dtype)
     a = np.arange(25).reshape(5, 5).astype("c16" if dtype == "c16" else "f8")
     check(_of_a_diagonal, (v, a), (v[:1], a[:1, :1]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.intrinsics.products import product_loops
+from fusejit.codegen.intrinsics.matrix_products import product_loops
 from fusejit.ir.ops import GenericOp, Loop, walk
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate

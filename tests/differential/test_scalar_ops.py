@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.scalar_ops.row import EXTREMA
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import DTYPES, is_supported
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, check_not_compiled

@@ -446,7 +446,7 @@ def same_type_after_a_test(x: Any) -> Any:
 
 
 def test_no_check_behind_a_test_for_none() -> None:
-    """``best is None or x[i] < best``: behind the ``or`` it is a number."""
+    """``best is None or x[i] < best``: after the ``or`` it is a number."""
     text = str(decorate(same_type_after_a_test, jit=False).trace(np.ones(5)))
     assert "TypeError" not in text
     check(same_type_after_a_test, (np.ones(5),), (-np.ones(5),), (np.arange(5.0) - 2,))

@@ -2,7 +2,7 @@
 somewhere.
 
 Every ```` ```python ```` block of a document runs in order, in one namespace, from a file of its
-own (`fuse_jit` reads the source). A ```` ```text ```` block behind it is what it prints. A warning
+own (`fuse_jit` reads the source). A ```` ```text ```` block after it is what it prints. A warning
 is printed as ``file:line: Category: message``; an exception as its last line.
 
 A line ``<!-- needs: module -->`` skips a document where that module is not installed.

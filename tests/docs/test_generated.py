@@ -22,7 +22,7 @@ from fusejit import fuse_jit, options
 from fusejit.ir.complex_numbers import RULES
 from fusejit.ir.host_calls import host_function
 from fusejit.ir.scalar_ops.row import EXTREMA, ScalarOp
-from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import KERNEL_PASSES, PASSES
 from fusejit.tracer.host.host_functions import ROWS

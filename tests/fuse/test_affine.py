@@ -62,7 +62,7 @@ def test_a_flip_and_a_stride_with_an_index(fuses: Fuses) -> None:
 
 
 def test_a_transposed_producer_read_in_part(fuses: Fuses) -> None:
-    # The permutation of the producer's result is undone in front of the slice.
+    # The permutation of the producer's result is undone before the slice.
     fuses(
         """
         %m = load @m v0 : s0 x s1 x f64
@@ -258,7 +258,7 @@ def powers_of_neighbours(a: Any) -> Any:
         (flipped_means, (1001,), 2),
         (smoothed_planes, (3, 3), 1),
         (smoothed_planes, (40, 31), 1),
-        (powers_of_neighbours, (100,), 2),  # dear: once per element, in tiles with a halo
+        (powers_of_neighbours, (100,), 2),  # expensive: once per element, in tiles with a halo
     ],
 )
 def test_functions_fold_and_give_the_bits_of_numpy(

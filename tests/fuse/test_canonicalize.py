@@ -9,7 +9,7 @@ from fusejit.fuse.canonical.canonicalize import canonicalize, simplify_payloads
 from fusejit.fuse.canonical.common_subexpressions import eliminate_common_subexpressions
 from fusejit.fuse.canonical.constants import detach_starts, fold_constants
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
-from fusejit.fuse.canonical.views import compose_views
+from fusejit.fuse.canonical.fold_views import compose_views
 from fusejit.ir.graph import Graph
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]

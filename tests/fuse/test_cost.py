@@ -12,7 +12,7 @@ from fusejit.fuse.folding.driver import fold_producers
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.schedule import FusionReport
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 
 Parse = Callable[[str], Graph]
 

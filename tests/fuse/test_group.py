@@ -185,7 +185,7 @@ def test_a_value_per_row_is_not_worth_a_group() -> None:
 
 # -------------------------------------------------------------------------------------------- halos
 def smooth_thrice(x: Any) -> Any:
-    a = np.sqrt(0.25 * x[:-2] + 0.5 * x[1:-1] + 0.25 * x[2:])  # dear: not computed three times
+    a = np.sqrt(0.25 * x[:-2] + 0.5 * x[1:-1] + 0.25 * x[2:])  # expensive: not computed three times
     b = np.sqrt(0.25 * a[:-2] + 0.5 * a[1:-1] + 0.25 * a[2:])
     return 0.25 * b[:-2] + 0.5 * b[1:-1] + 0.25 * b[2:]
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Checks move in front of what is computed without them, and no further.
+"""Checks move before what is computed without them, and no further.
 
 Regression: With ``fusion="none"`` a result was written past its end before the check of its length,
 because it shared the memory of its reshape.
@@ -51,7 +51,7 @@ def test_a_check_of_elements_stays_behind_them(becomes):
 def test_what_may_not_be_passed(between, parse):
     given = SIZE.replace("%c", "%d").replace('"c"', '"d"').replace("const 3", "const 4")
     graph = parse(f"{given}\n{LOAD}\n{EXP}\n{between}\n{SIZE}\n{CHECK}\nreturn %t")
-    if "assert" in between:  # it moves up itself, and the other one stays behind it
+    if "assert" in between:  # it moves up itself, and the other one stays after it
         kinds = [type(op).__name__ for op in hoist_assertions(graph).block.ops]
         assert kinds == ["GenericOp", "Assert", "GenericOp", "Assert", "Load", "GenericOp"]
     else:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fusejit.fuse.canonical.identities import IDENTITIES
 from fusejit.fuse.canonical.simplify_payload import simplify
 from fusejit.ir.payload import Payload, PayloadBuilder
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.text.payload_parser import parse_payload
 from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.fuse.canonical.memory import drop_idle_stores
+from fusejit.fuse.canonical.stale_loads import drop_idle_stores
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Store, walk
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.folding.context import BlockContext
 from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import (
     PRESERVING_RULES,
     RULES,
@@ -19,10 +19,10 @@ from fusejit.fuse.folding.legality import (
     check_preserved,
 )
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.fuse.rewrite import definitions
+from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op, walk
-from fusejit.ir.target import GENERIC
+from fusejit.ir.target_facts import GENERIC
 
 Parse = Callable[[str], Graph]
 EXP = "{ t0 = exp in0 : f64; yield t0 }"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.fuse.canonical.canonicalize import CANONICALIZATIONS, canonicalize
-from fusejit.fuse.canonical.memory import stale_loads
+from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.folding.cost import (
     ControlFusionFn,
     fold_always,
@@ -22,13 +22,13 @@ from fusejit.fuse.folding.cost import (
 )
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.fuse.grouping.schedule import make_schedule
+from fusejit.fuse.grouping.form_steps import make_schedule
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
-from fusejit.ir.memory import renumber_versions
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import (
     Block,
     ConstantOp,

@@ -16,16 +16,16 @@ from fusejit.explain.remedies import REMEDIES
 from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.folding.driver import fold_producers
-from fusejit.fuse.reshaping import regroup, reshapes
-from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
-from fusejit.fuse.reshaping.reshapes import (
+from fusejit.fuse.reshaping import move_reshapes, regroup
+from fusejit.fuse.reshaping.move_reshapes import (
     _Session,
     move_reshapes_down,
     move_reshapes_up,
     note_reshapes,
 )
+from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.fuse.rewrite import definitions
+from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
@@ -69,7 +69,7 @@ def graph_of(body: str) -> Graph:
 
 
 def body_of(graph: Graph) -> str:
-    """The ops behind the loads, without those of arguments that are not read."""
+    """The ops after the loads, without those of arguments that are not read."""
     lines = print_graph(graph).splitlines()
     kept = [line.strip() for line in lines[lines.index("{") + 1 : -1]]
     return "\n".join(line for line in kept if " = load " not in line)
@@ -336,7 +336,7 @@ def test_a_size_that_is_named_behind_the_producer_stays_behind_it():
 
 
 def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
-    """In front of the check, the producer might read behind the end of what it reads."""
+    """Before the check, the producer might read after the end of what it reads."""
     product = (
         '%n = generic "product" domain () ins () outs (write) { t0 = index (s0) : i64; '
         "t1 = index (s1) : i64; t2 = multiply t0, t1 : i64; yield t2 } : i64 python\nbind at0 = %n"
@@ -355,7 +355,7 @@ def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
     note_reshapes(graph, report)
     ((refusal),) = report.refused
     assert refusal.rule == "sizes are known"
-    assert refusal.reason.endswith("that they fit the reshape is checked behind it")
+    assert refusal.reason.endswith("that they fit the reshape is checked after it")
     fixed = graph_of(f"{product}\n{check}\n{producer}\n{reshaped}\n{consumer}\nreturn %r")
     assert move_reshapes_up(fixed) is not fixed
 
@@ -451,7 +451,7 @@ def leaving_of(graph: Graph) -> frozenset[Value]:
 
 
 def test_every_reason_to_refuse_is_tested_and_has_a_remedy():
-    text = "".join(inspect.getsource(module) for module in (regroup, reshapes))
+    text = "".join(inspect.getsource(module) for module in (regroup, move_reshapes))
     names = set(re.findall(r'Refused\(\s*"([a-z ]+)"', text)) | set(
         re.findall(r'rule = "([a-z ]+)" if .* else "[a-z ]+"', text)
     )

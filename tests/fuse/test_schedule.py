@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fusejit.fuse.grouping.schedule import make_schedule
+from fusejit.fuse.grouping.form_steps import make_schedule
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Op, Store
 from fusejit.ir.schedule import FusionReport, HostStep, KernelStep, LibraryStep, Step

@@ -15,7 +15,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.fuse.loops.loop_fission import split_loops as split_loops_pass
 from fusejit.ir.ops import Cond, Loop, walk
-from fusejit.ir.target import GENERIC
+from fusejit.ir.target_facts import GENERIC
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import Bound

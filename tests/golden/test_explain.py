@@ -19,7 +19,7 @@ from fusejit.fuse.folding.legality import RULES
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
 from fusejit.ir.ops import GenericOp, base_name, walk
-from fusejit.ir.target import GENERIC
+from fusejit.ir.target_facts import GENERIC
 from fusejit_testing.programs.programs_random import SIZES, load, random_program
 
 from .programs import CALLS, softmax, update, weighted

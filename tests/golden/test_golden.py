@@ -14,7 +14,7 @@ import pytest
 
 import fusejit.stages
 from fusejit import fuse_jit
-from fusejit.ir.target import GENERIC
+from fusejit.ir.target_facts import GENERIC
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 

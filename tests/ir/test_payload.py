@@ -9,7 +9,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, Payload, PayloadBuilder, drop_dead
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.row import EXTREMA
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.text.payload_parser import parse_payload
 from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES

@@ -68,7 +68,7 @@ def features(program):
         }
         yield from (name for name, holds in checks.items() if holds)
     yield from ("many uses" for n in uses.values() if n > 1)
-    yield from ("load behind a store" for op in loads if op.version)
+    yield from ("load after a store" for op in loads if op.version)
     yield from ("masked store" for op in ops if isinstance(op, Store) and op.mask is not None)
     yield from ("view result" for r in program.graph.results if isinstance(r, View))
     yield from ("several results" for _ in program.graph.results[1:])
@@ -83,7 +83,7 @@ def test_all_that_passes_have_to_handle_occurs():
     expected += ["reduction", "permuted", "broadcast", "flipped", "strided", "shifted", "quotient"]
     expected += ["index", "extract", "cast", "start", "order"]
     expected += ["two results", "rank 0 operand", "rank 0 domain", "constant in payload"]
-    expected += ["start that is read", "permuted result", "many uses", "load behind a store"]
+    expected += ["start that is read", "permuted result", "many uses", "load after a store"]
     expected += ["masked store", "view result", "several results", "empty argument"]
     assert {name: count[name] for name in expected if count[name] < 15} == {}
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.ir.analysis.ranges import SLOW, STEPS, Ranges
+from fusejit.ir.analysis.value_ranges import SLOW, STEPS, Ranges
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Loop, walk
-from fusejit.ir.scalar_ops.ranges import FULL
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.op_ranges import FULL
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 PYTHON: dict[str, Callable[..., int]] = {
     "add": operator.add,

@@ -235,11 +235,11 @@ BODIES = [
     (
         '%a = generic "f" domain (s0) ins (%x) outs (write) '
         "{ t0 = negative t1 : f64; t1 = negative in0 : f64; yield t0 } : s0 x f64",
-        "payload refs stand behind their definition: t0 uses something that is not defined",
+        "payload refs stand after their definition: t0 uses something that is not defined",
     ),
     (
         '%a = generic "f" domain (s0) ins (%x) outs (write) { yield t0 } : s0 x f64',
-        "payload refs stand behind their definition: something that is not defined is yielded",
+        "payload refs stand after their definition: something that is not defined is yielded",
     ),
     (
         '%a = generic "f" domain (s0) ins (%x) outs (write) '

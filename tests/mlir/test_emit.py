@@ -16,12 +16,12 @@ from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Load, Operand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
+from fusejit.mlir.export.mlir_op_table import cast_lines, literal
 from fusejit.mlir.export.module_printer import mlir_text
-from fusejit.mlir.export.ops import cast_lines, literal
 from fusejit_testing import mlir_oracle
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes

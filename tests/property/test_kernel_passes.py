@@ -32,7 +32,7 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
-from fusejit.ir.verifier.loops import verify_kernel
+from fusejit.ir.verifier.loop_rules import verify_kernel
 from fusejit.options import Options
 from fusejit.stages import trace
 from fusejit_testing.compare import Bound

@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Every pass of the pipeline preserves meaning, verifies, and leaves what it does not change.
 
-Each row of `PASSES` is tried on the graphs that the rows in front of it make, and must have had
+Each row of `PASSES` is tried on the graphs that the rows before it make, and must have had
 something to do in some of them.
 """
 
@@ -17,7 +17,7 @@ from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.schedule import FusionReport
-from fusejit.ir.target import GENERIC
+from fusejit.ir.target_facts import GENERIC
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
@@ -26,7 +26,7 @@ from fusejit_testing.compare import assert_same_results
 from fusejit_testing.graphs.random_graphs import RandomProgram, random_graph
 from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes
 
-# Random graphs hardly ever have a dear producer whose two consumers, which read it transposed, become
+# Random graphs hardly ever have an expensive producer whose two consumers, which read it transposed, become
 # one op.
 DIAMOND = """graph @diamond
   symbol s0 = size(arg:x, 0)
@@ -42,7 +42,7 @@ DIAMOND = """graph @diamond
 """
 
 
-# Random graphs have no loops. What is dear in this one leaves both of them, but for what stands behind a
+# Random graphs have no loops. What is expensive in this one leaves both of them, but for what stands behind a
 # check, reads what the loop writes, or depends on the iteration.
 LOOPS = """graph @loops
   symbol s0 = size(arg:x, 0)
@@ -93,7 +93,7 @@ HALVES = """graph @halves
 """
 
 
-# What a kernel asks about a length behind what it computes without it.
+# What a kernel asks about a length after what it computes without it.
 CHECKED = """graph @checked
   symbol s0 = size(arg:x, 0)
   buffer @x : s0 x f64 = arg:x class 0 readonly
@@ -150,7 +150,7 @@ def context(policy: str = "auto") -> PassContext:
 
 @cache
 def stages(maker: str, seed: int, policy: str) -> tuple[RandomProgram, list[Graph]]:
-    """A random program, and its graph in front of each pass and behind the last one."""
+    """A random program, and its graph before each pass and after the last one."""
     program = MAKERS[maker](seed)
     graphs = [program.graph]
     for _, run in PASSES:
@@ -183,7 +183,7 @@ def test_each_pass_preserves_results_and_mutated_arguments(row: int, maker: str)
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_each_pass_is_idempotent(row: int) -> None:
-    """A second run right behind the first one changes nothing: the object is the same."""
+    """A second run right after the first one changes nothing: the object is the same."""
     name, run = PASSES[row]
     for maker in MAKERS:
         for seed in SEEDS:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.tracer.elementwise import generic as elementwise
+from fusejit.tracer.elementwise import elementwise_op as elementwise
 from fusejit.tracer.elementwise import ufuncs
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.array import TracedArray

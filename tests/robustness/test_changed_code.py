@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 from numpy import exp as imported
 
+from fusejit.codegen.launcher import launcher_namespace as launcher_names
 from fusejit.codegen.launcher import library_state
-from fusejit.codegen.launcher import names as launcher_names
 from fusejit_testing.oracle import decorate
 
 Change = Callable[[pytest.MonkeyPatch, Any], None]
@@ -207,7 +207,7 @@ CASES: dict[str, tuple[Callable[[], Any], Change]] = {
     "a helper": (uses_helper, attribute(HERE, "helper", another)),
     "code of a helper": (uses_helper, attribute(helper, "__code__", another.__code__)),
     "defaults of a helper": (uses_helper, attribute(helper, "__defaults__", (8.0,))),
-    "code behind a wrapper": (uses_wrapper, attribute(helper, "__code__", another.__code__)),
+    "code after a wrapper": (uses_wrapper, attribute(helper, "__code__", another.__code__)),
     "a partial": (uses_partial, attribute(HERE, "applied", functools.partial(helper, k=9.0))),
     "a keyword of a partial": (
         uses_partial,

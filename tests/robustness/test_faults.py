@@ -158,7 +158,7 @@ def test_a_compiler_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_fault_of_a_launcher(
     known: int, fault: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In front of the first kernel NumPy runs the call; the variant is not asked again."""
+    """Before the first kernel NumPy runs the call; the variant is not asked again."""
     broken: list[Exception] = []
 
     source_of = fusejit.codegen.launcher.generate.launcher_source

@@ -245,6 +245,6 @@ def test_a_reloaded_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert module.__spec__.loader is not None
     module.__spec__.loader.exec_module(module)  # what importlib.reload does
     np.testing.assert_array_equal(module.f(X), X - 2 + 10)
-    np.testing.assert_array_equal(first(X), X - 2 + 1)  # its inner() is looked up anew
+    np.testing.assert_array_equal(first(X), X - 2 + 1)  # its inner() is looked up again
     module.K = 5
     np.testing.assert_array_equal(module.f(X), X - 5 + 10)

@@ -94,7 +94,7 @@ def test_twice_the_program_is_twice_the_work(family: str) -> None:
 
 
 def test_each_argument_is_asked_once_where_it_is() -> None:
-    """Each pair of a written argument and another was asked anew: 253 pairs of 23 arguments."""
+    """Each pair of a written argument and another was asked again: 253 pairs of 23 arguments."""
     count = 12
     names = ", ".join(f"a{k}" for k in range(count))
     body = "".join(f"    a{k} += 1\n" for k in range(count))

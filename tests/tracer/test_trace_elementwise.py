@@ -11,7 +11,7 @@ import pytest
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.ops import GenericOp
-from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES
 from fusejit.tracer.graph_breaks.fallback import Fallback

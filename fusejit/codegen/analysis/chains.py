@@ -36,7 +36,7 @@ Access = tuple[Pointer, Polynomial]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """``levels[k]`` stands in front of ``loops[k]``, ``points`` in the innermost loop."""
+    """``levels[k]`` stands before ``loops[k]``, ``points`` in the innermost loop."""
 
     nest: ParallelFor
     levels: tuple[tuple[Let, ...], ...]

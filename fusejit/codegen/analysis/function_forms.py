@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops.names import element_names, expr_names, memory_of
+from fusejit.ir.loops.mentioned_names import element_names, expr_names, memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -215,7 +215,7 @@ class _Place:
 
 
 def single_valued(function: LoopFunction) -> frozenset[str]:
-    """The names of which each read sees one assignment: the last one in front of it.
+    """The names of which each read sees one assignment: the last one before it.
 
     That one stands in a block around the read, and no other one stands between them or in a loop
     that is around the read alone.

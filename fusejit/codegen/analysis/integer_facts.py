@@ -105,7 +105,7 @@ class Facts:
         return len(self._facts)
 
     def forget(self, mark: int) -> None:
-        """Drop the facts behind a mark."""
+        """Drop the facts after a mark."""
         while len(self._facts) > mark:
             for monomial, _ in self._facts.pop().terms:
                 if monomial:

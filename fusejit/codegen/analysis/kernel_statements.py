@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.ir.loops.index_math import I64
-from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.mentioned_names import memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -36,7 +36,7 @@ DIVISIONS = frozenset(
 
 
 def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement, those inside loops of the program and branches behind them."""
+    """Every statement, those inside loops of the program and branches after them."""
     for s in statements:
         yield s
         yield from flat(_inner(s))

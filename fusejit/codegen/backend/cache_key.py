@@ -25,26 +25,26 @@ _CODE_MAKERS = (
     "backend.native_loader",
     "backend.numba_private",
     "backend.scalar_forms",
-    "intrinsics.draws",
+    "intrinsics.draw_intrinsics",
     "intrinsics.undo_log",
     "intrinsics.lanes",
     "intrinsics.deferred_values",
-    "intrinsics.memory",
+    "intrinsics.raw_memory",
     "intrinsics.parallel",
     "intrinsics.polling",
-    "intrinsics.products",
+    "intrinsics.matrix_products",
     "intrinsics.streaming",
     "intrinsics_jit.arithmetic",
-    "intrinsics_jit.complex_numbers",
+    "intrinsics_jit.complex_intrinsics",
     "intrinsics_jit.division",
-    "intrinsics_jit.draws",
+    "intrinsics_jit.draw_intrinsics",
     "intrinsics_jit.undo_log",
     "intrinsics_jit.lanes",
     "intrinsics_jit.deferred_values",
-    "intrinsics_jit.memory",
+    "intrinsics_jit.raw_memory",
     "intrinsics_jit.parallel",
     "intrinsics_jit.polling",
-    "intrinsics_jit.products",
+    "intrinsics_jit.matrix_products",
     "intrinsics_jit.streaming",
     "intrinsics_jit.uniform_division",
     "intrinsics_jit.vector_math",
@@ -60,7 +60,7 @@ def _code_fingerprint() -> str:
     digest = hashlib.sha256()
     for name in _CODE_MAKERS:
         digest.update(name.encode() + b"\0" + _module_file(f"fusejit.codegen.{name}"))
-    digest.update(_module_file("fusejit.ir.scalar_ops.table"))  # names of functions in C
+    digest.update(_module_file("fusejit.ir.scalar_ops.scalar_op_table"))  # names of functions in C
     return digest.hexdigest()
 
 

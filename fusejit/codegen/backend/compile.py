@@ -37,8 +37,8 @@ import numpy as np
 from fusejit.budget import enter, note_time
 from fusejit.codegen.backend.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.backend.cache_key import kernel_key
+from fusejit.codegen.intrinsics.intrinsic_table import jit_namespace, python_namespace
 from fusejit.codegen.intrinsics.polling import raising
-from fusejit.codegen.intrinsics.table import jit_namespace, python_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.frame_readers import names_in
 from fusejit.interrupts import run_uninterruptible
@@ -228,7 +228,7 @@ def _compile_native(
     from fusejit.codegen.backend import numba_private  # imports Numba: only to compile
     from fusejit.codegen.backend.llvm_values import UnsupportedLowering
     from fusejit.codegen.intrinsics_jit import (
-        memory as memory_jit,  # imports Numba: only to compile
+        raw_memory as memory_jit,  # imports Numba: only to compile
     )
 
     plain = tuple((a.kind, a.dtype, a.ndim) for a in signature)

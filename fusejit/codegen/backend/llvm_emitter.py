@@ -29,12 +29,12 @@ from fusejit.codegen.backend.llvm_values import (
 )
 from fusejit.codegen.backend.loop_hints import Hints, hints, wants_wide_registers
 from fusejit.codegen.backend.scalar_forms import FormEmitter, scalar_form
-from fusejit.codegen.intrinsics_jit.memory import prefer_widest
+from fusejit.codegen.intrinsics_jit.raw_memory import prefer_widest
 from fusejit.codegen.loop_nests.loop_nest import token
 from fusejit.codegen.machine.numba_api import cgutils, ir, types
 from fusejit.codegen.printer.statement_printer import launcher_of
 from fusejit.ir.loops.index_math import INDEX_OPS
-from fusejit.ir.loops.names import given_names, memory_of
+from fusejit.ir.loops.mentioned_names import given_names, memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -10,7 +10,7 @@ from fusejit.codegen.analysis.function_forms import Form
 from fusejit.codegen.backend.llvm_emitter import FunctionEmitter
 from fusejit.codegen.backend.llvm_values import UnsupportedLowering
 from fusejit.codegen.backend.loop_hints import Hints
-from fusejit.codegen.intrinsics.table import jit_object
+from fusejit.codegen.intrinsics.intrinsic_table import jit_object
 from fusejit.codegen.intrinsics_jit.parallel import LoopBody
 from fusejit.codegen.machine.numba_api import TypingError, ir, types
 from fusejit.ir.loops.nodes import LoopModule

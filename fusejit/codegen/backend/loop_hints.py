@@ -16,7 +16,8 @@ Not unrolled: loops around loops of a number of iterations that is not known. Th
 become straight lines, so copies of them only take LLVM's time: means of rows of 30 had 7,800
 instructions instead of 1,550.
 
-The widest registers: loops that compare or fold, see `codegen.intrinsics_jit.memory.prefer_widest`.
+The widest registers: loops that compare or fold, see
+`codegen.intrinsics_jit.raw_memory.prefer_widest`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fusejit.codegen.backend.scalar_forms import scalar_form
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.loops.index_math import FUNCTION, I64, INDEX_OPS
-from fusejit.ir.loops.names import expr_names, parts
+from fusejit.ir.loops.mentioned_names import expr_names, parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -44,7 +45,7 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 Hints = tuple[tuple[str, int], ...]
 

@@ -18,9 +18,9 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from fusejit.codegen.intrinsics.deferred_values import register_deferred_symbol
-from fusejit.codegen.intrinsics.draws import register_draw_symbols
+from fusejit.codegen.intrinsics.draw_intrinsics import register_draw_symbols
+from fusejit.codegen.intrinsics.matrix_products import register_product_symbols
 from fusejit.codegen.intrinsics.polling import register_main_thread
-from fusejit.codegen.intrinsics.products import register_product_symbols
 from fusejit.codegen.machine.pool import register_pool_symbol
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"

@@ -210,7 +210,7 @@ def _optimise_once(library: Any, is_deep: bool = False) -> None:
     """Run LLVM's passes over a kernel's module: Numba's last round alone.
 
     The one before prepares the pruning of reference counts, and there are none. Deep nests are
-    optimised at level 2: at level 3 each condition is tried in front of each loop around it
+    optimised at level 2: at level 3 each condition is tried before each loop around it
     (SimpleLoopUnswitch), which takes five times as long for 14 loops and gains nothing.
     """
     options = {"opt": 2} if is_deep else {}

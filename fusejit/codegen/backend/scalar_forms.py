@@ -15,7 +15,7 @@ from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, Valu
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Operation
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.syntax import parse, walk
 
 _SIGNS: dict[type[Any], str] = {

@@ -19,11 +19,11 @@ from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.analysis.writes import store_that_takes
-from fusejit.ir.draws import is_host_call
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.memory import walk_versions
+from fusejit.ir.inline_draw_table import is_host_call
+from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     Alloc,
     Block,
@@ -98,7 +98,7 @@ def place(schedule: Schedule) -> Placement:
 
 
 def _number_steps(graph: Graph, placement: Placement) -> None:
-    """Number the steps in program order: those of a loop of the launcher behind its own number.
+    """Number the steps in program order: those of a loop of the launcher after its own number.
 
     What is inside a loop or conditional of a kernel has the number of that kernel.
     """
@@ -127,7 +127,7 @@ def _number_steps(graph: Graph, placement: Placement) -> None:
 
 
 def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
-    """Note for each op the version of every class in front of it (see `Load.version`)."""
+    """Note for each op the version of every class before it (see `Load.version`)."""
     for op, counters in walk_versions(block, state):
         at[id(op)] = here = dict(counters)
         if isinstance(op, Write):

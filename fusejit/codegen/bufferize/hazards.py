@@ -26,7 +26,7 @@ from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.values import Buffer, Value
 
 Distance = Mapping[int, AffineExpr | None]
-"""Per dim of the domain how far the point that writes lies behind the one that reads; None: not
+"""Per dim of the domain how far the point that writes lies after the one that reads; None: not
 known, or another one for each point."""
 
 
@@ -96,7 +96,7 @@ def overlap_of(
     defining : mapping
         The op of each value.
     versions : mapping
-        Version of each alias class in front of the store.
+        Version of each alias class before the store.
     """
     buffer = store.view.buffer
     target = store.view.map.compose(producer.inits[0].map)
@@ -171,7 +171,7 @@ def in_blocks(
 
 
 def distance_of(target: IndexingMap, read: IndexingMap, rank: int) -> Distance | None:
-    """How far behind the reading point the writing one lies; None if they never meet.
+    """How far after the reading point the writing one lies; None if they never meet.
 
     ``(d0 + 1)`` written and ``(d0)`` read: ``{0: -1}``.
     """

@@ -42,7 +42,7 @@ def rotations_of(
     Parameters
     ----------
     versions_at : mapping
-        Version of each alias class in front of an op, by the op's id.
+        Version of each alias class before an op, by the op's id.
     uses : mapping
         How often each value is read.
     straight : collection
@@ -112,7 +112,7 @@ def _is_cell_store(store: Store) -> bool:
 
 
 def _source(store: Store, defining: Mapping[Value, Op], here: Mapping[int, int]) -> Buffer | None:
-    """The loop buffer whose whole contents, as they are in front of the tail, are stored."""
+    """The loop buffer whose whole contents, as they are before the tail, are stored."""
     load = defining.get(store.value)
     if not isinstance(load, Load) or load.view != View.whole(load.view.buffer):
         return None

@@ -35,7 +35,7 @@ def reads_allow_scatter(
     defining : mapping
         The op of each value.
     versions : mapping
-        Version of each alias class in front of the scatter.
+        Version of each alias class before the scatter.
     """
     for at, operand in enumerate(producer.inputs):
         load = defining.get(root(operand.value))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, python_implementation, register
+from fusejit.codegen.intrinsics.intrinsic_table import DTYPE_TOKENS, python_implementation, register
 from fusejit.ir.scalar_ops.evaluation import FITS
 
 Scalar = Any

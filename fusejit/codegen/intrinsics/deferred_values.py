@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ctypes
 
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 from fusejit.codegen.intrinsics.statuses import KIND_BITS
-from fusejit.codegen.intrinsics.table import python_implementation
 
 DEFERRED_SYMBOL = "fusejit_deferred_values"
 """LLVM symbol of the memory: a counter, then two words for each slot."""

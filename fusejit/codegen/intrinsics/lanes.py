@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.memory import Flat, put
-from fusejit.codegen.intrinsics.table import python_implementation, register
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation, register
+from fusejit.codegen.intrinsics.raw_memory import Flat, put
 from fusejit.ir.interpreter.summation import FEWEST, LANES, lanes_of
 
 PLAIN_LANES = 128

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 
 SERIAL_BELOW_NS = 50_000
 """Less work than this is not worth waking a thread."""

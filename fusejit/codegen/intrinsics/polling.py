@@ -20,13 +20,13 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 
 MAIN_THREAD_SYMBOL = "fusejit_main_thread"
 """LLVM symbol of a word: the thread that runs handlers of signals."""
 
 FIRST_UNITS = 1 << 14
-"""Units of a nanosecond in front of the first poll: a call of 10 us has none."""
+"""Units of a nanosecond before the first poll: a call of 10 us has none."""
 
 POLL_NS, CHECK_NS = 30_000_000, 100_000_000
 """Between polls, and between looks for signals."""

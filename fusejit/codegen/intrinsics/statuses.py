@@ -1,6 +1,6 @@
 """THE table of what a kernel returns: `Status`, the kind of it in the low bits.
 
-Up to `Status.NO_MEMORY` a kernel has written nothing. Kinds of errors behind a store carry more:
+Up to `Status.NO_MEMORY` a kernel has written nothing. Kinds of errors after a store carry more:
 the slot of an index and a size (`fusejit.codegen.intrinsics.deferred_values`), and the number of
 the check that failed.
 """
@@ -26,7 +26,7 @@ class Status(enum.IntEnum):
     OUT_OF_BOUNDS_IF_RUN = 60
     EXTENTS_DIFFER = 61  # extents of which one may be 1
     COMPLEX_POWER = 39  # of a Python float
-    # behind a store: the launcher raises
+    # after a store: the launcher raises
     LATE_INDEX = 6
     LATE_OVERFLOW = 7
     LATE_BROADCAST = 8
@@ -50,7 +50,7 @@ class Status(enum.IntEnum):
     LATE_RAISE = 28  # a ``raise`` of the program; its class is that of the check
     LATE_53_BITS = 29
     LATE_TYPE = 30
-    LATE_DRAW_BOUNDS = 31  # and the three behind it: `fusejit.ir.draws.BOUNDS`
+    LATE_DRAW_BOUNDS = 31  # and the three after it: `fusejit.ir.inline_draw_table.BOUNDS`
     LATE_FLOAT_POWER = 35
     LATE_POWER_OF_ZERO = 36
     LATE_COMPLEX_POWER = 37

@@ -23,15 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.memory import Flat
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 from fusejit.codegen.intrinsics.parallel import parallel_for
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.raw_memory import Flat
 
 TILE_BYTES = 1024
-"""Bytes of a tile. 512 and 1024 are best; from 2048 on, loads wait behind the burst of stores."""
+"""Bytes of a tile. 512 and 1024 are best; from 2048 on, loads wait after the burst of stores."""
 
 FRESH_BELOW_BYTES = 32 << 20
-"""Fresh results from this size on are not streamed: glibc maps them anew in each call, and the
+"""Fresh results from this size on are not streamed: glibc maps them again in each call, and the
 kernel has just put the lines of a new page into the caches, to clear them."""
 
 

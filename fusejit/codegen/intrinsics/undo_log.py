@@ -2,7 +2,7 @@
 
     w = undo_log(2)                  # on the stack, for two arrays
     undo_log_array(w, 0, a)          # their memory, from the lowest address to the highest
-    keep(w, p, offset)              # in front of each store: the element that is about to go
+    keep(w, p, offset)              # before each store: the element that is about to go
     roll_back(w)                    # all elements as they were when the undo log began
     end_undo_log(w)                  # or give its memory back
 
@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fusejit.codegen.intrinsics.memory import Flat, flat
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
+from fusejit.codegen.intrinsics.raw_memory import Flat, flat
 
 FIRST_ENTRIES = 32
 """Entries on the stack; more of them are on the heap."""

@@ -1,4 +1,4 @@
-"""Division of many integers by one, which is prepared in front of their loop.
+"""Division of many integers by one, which is prepared before their loop.
 
     m = reciprocal_of(b)          # once
     floordiv_by(a, b, m)          # a // b with NumPy's answers, 0 for b == 0
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.arithmetic import operand
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 
 Scalar = Any
 

@@ -51,8 +51,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.table import register
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.codegen.intrinsics.intrinsic_table import register
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 Scalar = Any
 

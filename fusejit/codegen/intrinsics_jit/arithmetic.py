@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
+from fusejit.codegen.intrinsics.intrinsic_table import DTYPE_TOKENS
 from fusejit.codegen.intrinsics_jit.division import (
     emit_float_floordiv,
     emit_float_fmod,

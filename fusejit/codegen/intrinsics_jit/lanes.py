@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
-from fusejit.codegen.intrinsics_jit.memory import FlatPointer, mark_scope, prefer_widest
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.ir.interpreter.summation import FEWEST, LANES
 

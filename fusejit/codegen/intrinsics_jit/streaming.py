@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.streaming import FRESH_BELOW_BYTES, TILE_BYTES, stream_from_bytes
-from fusejit.codegen.intrinsics_jit.memory import FlatPointer
 from fusejit.codegen.intrinsics_jit.parallel import (
     Body,
     emit_parallel_for,
@@ -13,6 +12,7 @@ from fusejit.codegen.intrinsics_jit.parallel import (
     once_in_module,
     work_as_int64,
 )
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 
 Value = Any

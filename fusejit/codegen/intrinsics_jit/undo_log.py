@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.undo_log import FIRST_ENTRIES, GROWTH, SHARE
-from fusejit.codegen.intrinsics_jit.memory import FlatPointer, _itemsize, mark_scope
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, _itemsize, mark_scope
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,

@@ -24,7 +24,7 @@ from numba.core import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from fusejit.codegen.intrinsics_jit.memory import prefer_vector_width, prefer_widest
+from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -34,7 +34,7 @@ from fusejit.codegen.machine.probe import (
     scalar_symbol,
 )
 from fusejit.ir.scalar_ops.math_functions import MathFunction
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 _PURE = ("nounwind", "willreturn", "memory(none)")
 

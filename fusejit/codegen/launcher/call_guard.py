@@ -79,7 +79,7 @@ class CallGuard:
     expected : sequence of Expected
         One for each parameter.
     due : int
-        The call, counted from 1, that is looked at in any case, as are those behind it.
+        The call, counted from 1, that is looked at in any case, as are those after it.
     function : FunctionType or None
         A function whose code and default values must stay what they are.
 

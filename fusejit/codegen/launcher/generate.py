@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.identity_words import IdentityWords
-from fusejit.codegen.launcher.names import is_c_or_f
-from fusejit.codegen.launcher.results import LauncherResults, leaves_of
+from fusejit.codegen.launcher.launcher_namespace import is_c_or_f
+from fusejit.codegen.launcher.launcher_results import LauncherResults, leaves_of
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
@@ -152,7 +152,7 @@ class _Emitter(LauncherResults):
         self.puts_back = self.kept()
         if self.puts_back:
             self.put(f"saved = kept({', '.join(self.puts_back)})")
-        behind = len(self.lines)  # what is allocated in front of the first step
+        behind = len(self.lines)  # what is allocated before the first step
         self.steps(self.program.steps)
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")

@@ -1,9 +1,9 @@
 """Whether a library's modules still hold what the program has read of them: ``np.sin``, ``len``.
 
 Nobody replaces them, so a call may ask no more than one comparison of two integers a module: the
-version that CPython gives a dictionary anew whenever it is changed (PEP 509). If it is another one,
-the values are compared, and the version is noted. Where dictionaries have no version any more, the
-values are compared in each call.
+version that CPython gives a dictionary, a new one whenever it is changed (PEP 509). If it is
+another one, the values are compared, and the version is noted. Where dictionaries have no version
+any more, the values are compared in each call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from fusejit.ir.traced import LibraryRead
 
-OFFSET = 3 * ctypes.sizeof(ctypes.c_void_p)  # behind the reference count, the type and the length
+OFFSET = 3 * ctypes.sizeof(ctypes.c_void_p)  # after the reference count, the type and the length
 _MISSING = object()
 
 

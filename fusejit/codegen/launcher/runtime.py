@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredPlace, raise_at, raise_deferred
-from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
+from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
 
 ERRSTATE = fallback("np.errstate asks for exceptions or callbacks")
@@ -138,7 +138,7 @@ def host_result(
     ------
     RuntimeError
         As `host_array`; or if it lies in another order, which would be that of what is computed
-        from it. It is copied instead if it ``is_deferred``: the call cannot start anew.
+        from it. It is copied instead if it ``is_deferred``: the call cannot start again.
     """
     array = host_array(result, dtype, rank)
     found = array if order is None else array.transpose(order)
@@ -184,10 +184,12 @@ error_state = _error_state_reader()
 DEFAULT_ERROR_STATE: Any = error_state()
 
 
-def marked(array: npt.NDArray[Any], access: Access, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def marked(
+    array: npt.NDArray[Any], access: WriteAccess, whole: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
     """A view that nobody else has of ``whole``, marked as NumPy does for stores into it."""
-    if access is Access.WARNS:
-        access = broadcast_access(Access.of(whole))
+    if access is WriteAccess.WARNS:
+        access = broadcast_access(WriteAccess.of(whole))
     mark(array, access)
     return array
 

@@ -15,7 +15,7 @@ from fusejit.ir.loops.polynomial import product
 
 
 def chunked(loop: LoopDim, statements: Sequence[Stmt], work: Expr, comment: str) -> ParallelFor:
-    """Run the outermost loop (in ``statements``, behind what was hoisted out of it) in chunks."""
+    """Run the outermost loop (in ``statements``, after what was hoisted out of it) in chunks."""
     body: list[Stmt] = []
     for statement in statements:
         if isinstance(statement, For) and statement.var == loop.var:

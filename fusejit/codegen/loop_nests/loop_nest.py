@@ -14,7 +14,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops.index_math import int_of
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
     Expr,
@@ -31,14 +31,14 @@ from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import cast, convert, scalar
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Payload
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 
 TILE = 32
 
 
 def token(dtype: np.dtype) -> str:
-    """The dtype token of generated source (`fusejit.codegen.intrinsics.table.DTYPE_TOKENS`)."""
+    """The dtype token of generated source, one of `intrinsic_table.DTYPE_TOKENS`."""
     return "boolean" if dtype.kind == "b" else dtype_name(dtype)
 
 
@@ -296,7 +296,7 @@ def wrap(loops: Sequence[LoopDim], body: Sequence[Stmt]) -> list[Stmt]:
 def place_by_depth(
     loops: Sequence[LoopDim], lets: Sequence[Let], innermost: Sequence[Stmt]
 ) -> list[Stmt]:
-    """Loops around statements, each ``let`` in front of the first loop it does not depend on.
+    """Loops around statements, each ``let`` before the first loop it does not depend on.
 
     What is guarded stays inside: LLVM moves it where it is safe.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fusejit.codegen.intrinsics.parallel import SERIAL_BELOW_NS
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.work import loop_ps
+from fusejit.ir.analysis.estimated_work import loop_ps
 from fusejit.ir.loops.index_math import compute, floordiv, int_of, maximum, mul
 from fusejit.ir.loops.nodes import Expr
 from fusejit.ir.loops.polynomial import Polynomial

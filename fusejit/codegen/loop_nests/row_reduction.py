@@ -112,7 +112,7 @@ def of_everything(
 def _sequential(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Totals of 1 to ``FEWEST - 1`` numbers in turn, in registers: LLVM unrolls the loop.
 
-    Places behind the last number read it again, and add the identity.
+    Places after the last number read it again, and add the identity.
     """
     lets, results = reduction_point(nest, {loop.var: name("at")})
     starts: list[Stmt] = []

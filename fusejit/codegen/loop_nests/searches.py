@@ -42,7 +42,7 @@ _I64 = np.dtype(np.int64)
 
 
 def met_nowhere(acc: Accumulator) -> Stmt:
-    """What stands in front of the loop over blocks."""
+    """What stands before the loop over blocks."""
     return Let(f"met{acc.suffix}", Number(False, BOOL))
 
 

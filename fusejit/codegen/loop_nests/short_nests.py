@@ -25,7 +25,7 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import compute
-from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Expr,
     For,

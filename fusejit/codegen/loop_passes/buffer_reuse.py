@@ -28,7 +28,7 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
-from fusejit.ir.loops.names import memory_of, mentions
+from fusejit.ir.loops.mentioned_names import memory_of, mentions
 from fusejit.ir.loops.nodes import (
     For,
     Free,

@@ -1,4 +1,4 @@
-"""Elements that both branches of a conditional load are loaded in front of it.
+"""Elements that both branches of a conditional load are loaded before it.
 
 Before and after::
 
@@ -20,7 +20,7 @@ from fusejit.codegen.analysis.chains import (
     Access,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
     For,
@@ -34,7 +34,7 @@ from fusejit.ir.loops.nodes import (
 
 
 def load_in_front(statements: Sequence[Stmt]) -> list[Stmt]:
-    """The statements of a kernel, with such loads in front of the conditional."""
+    """The statements of a kernel, with such loads before the conditional."""
     return _Emitter().block(statements)
 
 
@@ -72,7 +72,7 @@ class _Emitter:
 def _first_loads(statements: Sequence[Stmt]) -> Iterator[tuple[Access, int]]:
     """Elements that a branch loads whatever happens, before it does more than give names.
 
-    Only those whose places are known in front of it.
+    Only those whose places are known before it.
     """
     own: set[str] = set()
     seen: set[Access] = set()

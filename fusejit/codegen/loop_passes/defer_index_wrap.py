@@ -9,7 +9,7 @@ Before and after::
                                               return 5
 
 One comparison says both that an index is not negative and that it is below the size, and LLVM sees
-that behind it the check holds. An index from the end costs a jump that was not foretold.
+that after it the check holds. An index from the end costs a jump that was not foretold.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from typing import Any
 from fusejit.codegen.analysis.function_forms import Form, module_form
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import operand
-from fusejit.ir.loops.names import all_mentioned, given_names, memory_of, parts
+from fusejit.ir.loops.mentioned_names import all_mentioned, given_names, memory_of, parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -49,13 +49,13 @@ from fusejit.ir.loops.polynomial import Polynomial
 MANY = 3
 """Functions or kernels that must be alike: fewer cost less than knowing the integers may gain."""
 
-_FIRST = 2  # the place of the first parameter of a function behind the bounds of a chunk
+_FIRST = 2  # the place of the first parameter of a function after the bounds of a chunk
 _HOLE = Polynomial.name("?")  # in place of an integer while functions are compared
 
 
 @dataclass(frozen=True)
 class SharedKernel:
-    """The functions of a kernel, and integers that it is given behind its other arguments."""
+    """The functions of a kernel, and integers that it is given after its other arguments."""
 
     module: LoopModule
     numbers: tuple[tuple[str, int], ...] = ()

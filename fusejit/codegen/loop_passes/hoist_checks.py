@@ -1,4 +1,4 @@
-"""Checks inside of branches that only compute numbers are asked in front of the branch.
+"""Checks inside of branches that only compute numbers are asked before the branch.
 
 Before and after::
 
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
-from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
@@ -38,7 +38,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.scalar_math import SELECT
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 MOST = 12  # statements of a branch: both are computed each time
 _DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")
@@ -91,7 +91,7 @@ def _in_front(s: If, once: frozenset[str]) -> list[Stmt]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A branch: what it computes, what it checks, and what names have behind it."""
+    """A branch: what it computes, what it checks, and what names have after it."""
 
     lets: list[Stmt]
     checks: list[If]

@@ -1,4 +1,4 @@
-"""Checks of indices that always hold are dropped, or asked once in front of a loop.
+"""Checks of indices that always hold are dropped, or asked once before a loop.
 
 A check asks whether an index, counted from the end where it is negative, is below the size. What
 loops, conditions and checks before it say of the integers (`codegen.analysis.integer_facts`) often
@@ -143,7 +143,7 @@ class _Walk:
 
     # -- statements ------------------------------------------------------------------------------
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
-        """Statements in program order; what they say holds behind them."""
+        """Statements in program order; what they say holds after them."""
         return [new for s in statements for new in self.statement(s)]
 
     def statement(self, s: Stmt) -> list[Stmt]:
@@ -242,7 +242,7 @@ class _Walk:
     def _joined(
         self, condition: Condition, first: Known64 | None, second: Known64 | None
     ) -> Known64 | None:
-        """What a cell holds behind a branch."""
+        """What a cell holds after a branch."""
         if first == second:
             return first
         if is_condition(first) and is_condition(second):
@@ -337,7 +337,7 @@ class _Walk:
         body: Callable[[], list[Stmt]],
         test: Callable[[], Condition] = lambda: Opaque(),
     ) -> list[Stmt]:
-        """The body, with bounds of what the loop carries; they hold behind the loop too."""
+        """The body, with bounds of what the loop carries; they hold after the loop too."""
         entry, num_open = self._state(), len(self.open)
         may_version, asked = self.may_version, self.asked
         cells = cells_of((s,), self.values.cells) - {s.var if isinstance(s, For) else ""}
@@ -369,7 +369,7 @@ class _Walk:
         test: Callable[[], Condition],
         ends: Sequence[int],
     ) -> dict[str, list[Bound]]:
-        """Bounds of integers that hold in front of a loop and may hold in it.
+        """Bounds of integers that hold before a loop and may hold in it.
 
         Where an integer starts, 0, -1, what the loop's condition compares it with, and ``ends``.
         """
@@ -417,7 +417,7 @@ class _Walk:
         bounds: Mapping[str, list[Bound]],
         body: Callable[[], list[Stmt]],
     ) -> dict[str, list[Bound]]:
-        """The bounds that one iteration keeps if all of them hold in front of it."""
+        """The bounds that one iteration keeps if all of them hold before it."""
         mark = self.facts.mark()
         starts = self._enter(entry, cells, bounds)
         body()

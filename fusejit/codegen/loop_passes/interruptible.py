@@ -44,7 +44,7 @@ from fusejit.ir.loops.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
@@ -66,7 +66,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 
 UNKNOWN_TRIPS, UNKNOWN_NEST = 16, FIRST_UNITS // 16
-"""Iterations of a loop, and units of a nest, whose extents are not known in front of the loop."""
+"""Iterations of a loop, and units of a nest, whose extents are not known before the loop."""
 
 _I64 = np.dtype(np.int64)
 _LEFT, _STATE = Var("poll_left"), Var("poll_w")
@@ -249,7 +249,7 @@ def _first_stretch(s: For) -> Expr:
 
 
 def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
-    """About how many nanoseconds a statement takes, by what is known in front of the loop."""
+    """About how many nanoseconds a statement takes, by what is known before the loop."""
 
     def known(expr: Expr) -> bool:
         return not expr_names(expr) & given

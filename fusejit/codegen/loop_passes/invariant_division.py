@@ -1,4 +1,4 @@
-"""Divisors that a nest leaves as they are are prepared in front of it.
+"""Divisors that a nest leaves as they are are prepared before it.
 
 Before and after, for a nest that is run by `parallel_for`::
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -68,7 +68,7 @@ class _Prepare:
         return [s]
 
     def nest(self, nest: ParallelFor) -> list[Stmt]:
-        """The nest with its outermost loops prepared, and what that needs in front of it."""
+        """The nest with its outermost loops prepared, and what that needs before it."""
         before: list[Stmt] = []
         body: list[Stmt] = []
         own = set(_given(nest.body))

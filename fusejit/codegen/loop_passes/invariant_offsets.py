@@ -1,4 +1,4 @@
-"""Parts of element offsets that a loop of the program does not change are computed in front of it.
+"""Parts of element offsets that a loop of the program does not change are computed before it.
 
 Before and after::
 
@@ -9,7 +9,7 @@ Before and after::
 
 LLVM could do that too, but it orders the terms of each sum on its own, so that neighbouring
 elements seem to have addresses of their own, which are then chosen in branches and kept in
-registers. The name sorts in front of other names, so the sum of the rest starts from one address.
+registers. The name sorts before other names, so the sum of the rest starts from one address.
 Offsets stay in 64 bits wherever they are computed (`fusejit.ir.analysis.index_symbols`), loops
 without iterations included, and no element is loaded here.
 """
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -87,7 +87,7 @@ class _Hoist:
 
 
 class _Invariants:
-    """What one loop leaves as it is, and the names that parts of offsets got in front of it."""
+    """What one loop leaves as it is, and the names that parts of offsets got before it."""
 
     def __init__(self, names: _Hoist, given: frozenset[str]) -> None:
         self.names = names

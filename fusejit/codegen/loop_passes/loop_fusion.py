@@ -31,7 +31,7 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import add
-from fusejit.ir.loops.names import memory_of, mentions
+from fusejit.ir.loops.mentioned_names import memory_of, mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -153,7 +153,7 @@ def _ends(statement: Stmt) -> bool:
 
 
 def _commute(chain: Chain, other: Stmt) -> bool:
-    """Whether a nest may run behind what it stood in front of, or the other way round."""
+    """Whether a nest may run after what it stood before, or the other way round."""
     if _ends(other) or chain.written() & mentions(other):
         return False
     mine = mentions(chain.nest)
@@ -293,7 +293,7 @@ def _joined(first: Chain, second: Chain) -> Chain:
 
 
 def _known_values(first: Chain, second: Chain) -> dict[tuple[Pointer, Polynomial], Expr]:
-    """What an element is known to be behind the first chain, where it was loaded or stored."""
+    """What an element is known to be after the first chain, where it was loaded or stored."""
     touched = first.written() | second.written()
     known: dict[tuple[Pointer, Polynomial], Expr] = {}
     for let in first.lets():
@@ -310,7 +310,7 @@ def _known_values(first: Chain, second: Chain) -> dict[tuple[Pointer, Polynomial
 def _after(
     store: StoreElement, known: dict[tuple[Pointer, Polynomial], Expr]
 ) -> dict[tuple[Pointer, Polynomial], Expr]:
-    """What is still known behind a store."""
+    """What is still known after a store."""
     return {place: value for place, value in known.items() if place[0] != store.pointer}
 
 
@@ -357,7 +357,7 @@ def _unread(statements: Sequence[Stmt]) -> set[str]:
 
 
 def _flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement of a kernel, those inside loops and branches behind them."""
+    """Every statement of a kernel, those inside loops and branches after them."""
     for s in statements:
         yield s
         if isinstance(s, For) or _is_program_loop(s):

@@ -1,4 +1,4 @@
-"""Loops with a condition ask it at the end of their body; the first time is in front of the loop.
+"""Loops with a condition ask it at the end of their body; the first time is before the loop.
 
 Before and after::
 

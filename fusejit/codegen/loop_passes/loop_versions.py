@@ -1,4 +1,4 @@
-"""What must hold in front of a loop so that every index in it is inside: both ends of its range.
+"""What must hold before a loop so that every index in it is inside: both ends of its range.
 
 An index ``c * i + rest`` of a loop over ``i`` is smallest at one end of the range and largest at
 the other, whatever lies between. Where the ends are not known, both forms of the loop are written::
@@ -19,7 +19,7 @@ from fusejit.ir.loops.index_math import both, compute
 from fusejit.ir.loops.nodes import Expr
 from fusejit.ir.loops.polynomial import Polynomial
 
-MOST = 8  # comparisons in front of a loop
+MOST = 8  # comparisons before a loop
 
 
 def needed_in_front(
@@ -29,20 +29,20 @@ def needed_in_front(
     checks: Sequence[tuple[Polynomial, Polynomial]],
     is_visible: Callable[[str], bool],
 ) -> list[Polynomial] | None:
-    """What must not be negative in front of a loop over ``range(*ends)``; None if that is no help.
+    """What must not be negative before a loop over ``range(*ends)``; None if that is no help.
 
     Parameters
     ----------
     facts : Facts
-        What holds in front of the loop.
+        What holds before the loop.
     var : str
         The loop's name.
     ends : pair of Polynomial
-        The first number and the one behind the last.
+        The first number and the one after the last.
     checks : sequence of (index, size)
         What the loop checks. An index that it computes in another way has no part in this.
     is_visible : callable
-        Whether a name may stand in front of the loop.
+        Whether a name may stand before the loop.
     """
     needed: dict[Polynomial, None] = {}
     for index, size in checks:

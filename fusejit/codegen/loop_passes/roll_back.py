@@ -1,4 +1,4 @@
-"""Checks that NumPy has to answer, behind stores to the caller's memory: these are undone first.
+"""Checks that NumPy has to answer, after stores to the caller's memory: these are undone first.
 
 A Python integer that leaves 64 bits, or extents of which one is 1, may show when a kernel has
 stored already. NumPy then runs the call, so it must find its arguments as they were. A kernel with
@@ -23,7 +23,7 @@ from fusejit.codegen.analysis.kernel_statements import changed, flat
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops.index_math import negated, operand
-from fusejit.ir.loops.names import expr_names, memory_of
+from fusejit.ir.loops.mentioned_names import expr_names, memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -62,7 +62,7 @@ def with_undo_log(
     arrays : sequence of str
         The caller's arrays that it may write.
     early : mapping of int to int
-        By a status that would come behind stores: what the kernel returns once they are undone.
+        By a status that would come after stores: what the kernel returns once they are undone.
     """
     last = max((at for at, s in enumerate(statements) if may_end([s], early)), default=-1)
     if last < 0:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import both, equal
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -39,7 +39,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 _FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt", "divide", "reciprocal"}
 

@@ -25,7 +25,7 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
-from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import LoopNestNote

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64
-from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Element,

@@ -18,9 +18,9 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.deferred_values import SLOT_BITS, SLOT_SHIFT, values_of
 from fusejit.codegen.intrinsics.statuses import KINDS, Status
-from fusejit.ir.draws import BOUNDS
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import deferred_assertions
+from fusejit.ir.inline_draw_table import BOUNDS
 from fusejit.ir.ops import Assert
 from fusejit.ir.source import Location
 from fusejit.syntax import walk
@@ -105,7 +105,7 @@ _ROLLED_BACK = {
 
 
 def rolled_back(graph: Graph) -> dict[int, int]:
-    """By the status that it would come behind stores: what a kernel returns once they are undone.
+    """By the status that it would come after stores: what a kernel returns once they are undone.
 
     NumPy then runs the call: Python's integers have no end, and extents of 1 are broadcast.
     """
@@ -122,7 +122,7 @@ def deferred_status(graph: Graph, check: Assert) -> int:
 class DeferredPlace(NamedTuple):
     """Where a check stands, the axis that its text names, and what an ``assert`` or ``raise`` says.
 
-    ``error`` is the name of the class behind ``raise``.
+    ``error`` is the name of the class after ``raise``.
     """
 
     location: Location

@@ -24,7 +24,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import (
+    Located,
+    Memory,
+    dense_strides,
+    extent_polynomials,
+)
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.loop_nest import (
     point_cost_ps,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import copy_op
-from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import Located, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.accumulators import (
     accumulators,
 )
-from fusejit.codegen.loop_nests.elementwise import lower_elementwise
+from fusejit.codegen.loop_nests.elementwise_nest import lower_elementwise
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
@@ -24,10 +24,10 @@ from fusejit.codegen.lower.deferred_errors import deferred_status
 from fusejit.codegen.lower.kernel_memory import KernelMemory
 from fusejit.codegen.lower.product_emitter import has_call, is_addressable, product_call
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
-from fusejit.ir.analysis.split import one_result_each, split_reduction
-from fusejit.ir.analysis.starts import is_overwritten, reaches_every_element
-from fusejit.ir.draws import draw_arguments, draw_of
+from fusejit.ir.analysis.reduction_starts import is_overwritten, reaches_every_element
+from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.inline_draw_table import draw_arguments, draw_of
 from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated
 from fusejit.ir.loops.nodes import (
     Call,

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import Placement
-from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import (
+    Located,
+    Memory,
+    dense_strides,
+    extent_polynomials,
+)
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Free,
     Integer,
@@ -123,7 +128,7 @@ class KernelMemory:
         size = product(polynomials)
         count = size.as_constant()
         is_small = count is not None and count * dtype.itemsize <= LARGEST_ON_STACK
-        if is_small and not rotates:  # memory that pointers leave is made in front of the loop
+        if is_small and not rotates:  # memory that pointers leave is made before the loop
             self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
         else:
             self.allocate([], f"p_{name}", Integer(size), dtype, scope)
@@ -139,7 +144,7 @@ class KernelMemory:
     ) -> None:
         """Memory until the end of the block, or of the outermost loop that keeps its size.
 
-        ``sizes`` stand in front of it and define what ``size`` reads.
+        ``sizes`` stand before it and define what ``size`` reads.
         """
         scope = self._next_scope(name) if scope is None else scope
         scratch = Scratch(name, size, dtype, False, scope, Status.NO_MEMORY)

@@ -29,7 +29,7 @@ from fusejit.ir.loops.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Call,
     Exit,

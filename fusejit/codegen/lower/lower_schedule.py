@@ -9,7 +9,12 @@ from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import place
 from fusejit.codegen.bufferize.in_place import overwritten_products
-from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import (
+    Located,
+    Memory,
+    dense_strides,
+    extent_polynomials,
+)
 from fusejit.codegen.loop_passes.index_checks import facts_of_symbols
 from fusejit.codegen.loop_passes.roll_back import may_end, with_undo_log
 from fusejit.codegen.lower.deferred_errors import rolled_back
@@ -60,7 +65,7 @@ from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.ir.verifier.loops import verify_kernel
+from fusejit.ir.verifier.loop_rules import verify_kernel
 
 
 def lower(
@@ -273,7 +278,7 @@ class _Lowering(ParallelLoopEmitter):
         return with_undo_log(statements, written, early)
 
     def _kept(self) -> tuple[str, ...]:
-        """The arguments that kernels write in front of another one that has to undo it."""
+        """The arguments that kernels write before another one that has to undo it."""
         ends = [at for at, (_, may_end, _) in enumerate(self.writes) if may_end]
         in_loop = any(self.writes[at][2] for at in ends)  # then one behind comes before it as well
         before = self.writes if in_loop else self.writes[: max(ends, default=0)]

@@ -6,7 +6,7 @@
                                                 parallel_for(chunk0, n, work, ..)
 
 What an iteration needs for itself is allocated once per chunk. A chunk cannot return a status: it
-leaves it in `fault` and ends, and the kernel looks there behind the loop. Only checks in front of
+leaves it in `fault` and ends, and the kernel looks there after the loop. Only checks before
 any store to the caller's memory get here, so it does not matter what other iterations did.
 """
 

@@ -6,7 +6,7 @@ they are for any size (docs/performance.md), and its bits are NumPy's.
 
 from __future__ import annotations
 
-from fusejit.codegen.intrinsics.products import PRODUCT_SYMBOL, product_loops
+from fusejit.codegen.intrinsics.matrix_products import PRODUCT_SYMBOL, product_loops
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.operands import Located, Memory
+from fusejit.codegen.bufferize.located_values import Located, Memory
 from fusejit.codegen.bufferize.rotations import Rotation
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.row_blocks import BlockEmitter
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.mentioned_names import memory_of
 from fusejit.ir.loops.nodes import (
     Expr,
     For,

@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.operands import Located, Memory, extent_polynomials
+from fusejit.codegen.bufferize.located_values import Located, Memory, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import (
     calls_vector_functions,
     point_cost_ps,
@@ -223,7 +223,7 @@ class _RingBuffer:
         self.done = Polynomial.name(f"{tag}_done")  # the block that is written back
         self.first = Polynomial.name(
             f"{tag}_first"
-        )  # block of the row block, and behind its last one
+        )  # block of the row block, and after its last one
         self.last = Polynomial.name(f"{tag}_last")
         self.slot = Polynomial.name(f"{tag}_slot")
 

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import Placement
-from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import (
+    Located,
+    Memory,
+    dense_strides,
+    extent_polynomials,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host_blocks import host_blocks, runs_on_host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.operands import Located
+from fusejit.codegen.bufferize.located_values import Located
 from fusejit.codegen.loop_nests.loop_nest import (
     PayloadEmitter,
     place_by_depth,

@@ -35,7 +35,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.scalar_ops.math_functions import MathFunction
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 LIBMVEC = "libmvec.so.1"
 """The vector half of glibc's libm."""
@@ -121,7 +121,7 @@ def vector_symbol(function: MathFunction, dtype: str, bits: int) -> str:
 
     Examples
     --------
-    >>> from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
+    >>> from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
     >>> vector_symbol(MATH_FUNCTIONS["arcsin"], "f64", 256)
     '_ZGVdN4v_asin'
     """

@@ -1,4 +1,4 @@
-"""The target of this machine: what `fusejit.ir.target.Target` says, probed once."""
+"""The target of this machine: what `fusejit.ir.target_facts.Target` says, probed once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from fusejit.codegen.machine.cores import available_cores
 from fusejit.codegen.machine.probe import probe
-from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
+from fusejit.ir.target_facts import GENERIC, Target
 
 _CPU = Path("/sys/devices/system/cpu/cpu0/cache")
 

@@ -8,7 +8,7 @@
                                             function kernel(a0):
                                                 launch chunk0(fault, p) over s0
 
-A function in a function stands in front of it. Names that a chunk reads from outside are its
+A function in a function stands before it. Names that a chunk reads from outside are its
 parameters, in the order of their numbers, but for a streamed result: that comes first.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import compute, operand
-from fusejit.ir.loops.names import free_names
+from fusejit.ir.loops.mentioned_names import free_names
 from fusejit.ir.loops.nodes import (
     Call,
     Exit,

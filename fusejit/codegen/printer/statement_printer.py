@@ -40,7 +40,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 _INDENT = "    "
 _CLOSEST = FUNCTION

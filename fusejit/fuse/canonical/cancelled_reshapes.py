@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fusejit.fuse.rewrite import definitions, rewrite_blocks, substitute_values
+from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, substitute_values
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, ReshapeOp
 from fusejit.ir.values import Value

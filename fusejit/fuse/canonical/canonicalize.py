@@ -9,11 +9,11 @@ from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.canonical.common_subexpressions import eliminate_common_subexpressions
 from fusejit.fuse.canonical.constants import detach_starts, fold_constants
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
-from fusejit.fuse.canonical.memory import drop_idle_stores
-from fusejit.fuse.canonical.operands import tidy
+from fusejit.fuse.canonical.fold_views import compose_views
 from fusejit.fuse.canonical.simplify_payload import simplify
-from fusejit.fuse.canonical.views import compose_views
-from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.fuse.canonical.stale_loads import drop_idle_stores
+from fusejit.fuse.canonical.tidy_operands import tidy
+from fusejit.fuse.rewrite_blocks import rewrite_ops
 from fusejit.ir.analysis.affine_gathers import read_through_maps
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.graph import Graph

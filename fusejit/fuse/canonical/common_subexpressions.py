@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values, used_values
+from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops, substitute_values, used_values
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, ConstantOp, GenericOp, Load, Op, Origin, ReshapeOp, ViewOp
 from fusejit.ir.values import Value

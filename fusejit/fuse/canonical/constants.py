@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.fuse.canonical.operands import gathered_inputs, renumber_extract
-from fusejit.fuse.rewrite import rewrite_ops
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.fuse.canonical.tidy_operands import gathered_inputs, renumber_extract
+from fusejit.fuse.rewrite_blocks import rewrite_ops
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import ConstantOp, GenericOp, Init, Op, Operand, ViewOp, walk
 from fusejit.ir.payload import PayloadBuilder

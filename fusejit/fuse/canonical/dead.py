@@ -6,8 +6,8 @@ Ops that may raise and ops with effects stay, and so do loads and views only whi
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.operands import keep_results
-from fusejit.fuse.rewrite import map_blocks, used_values
+from fusejit.fuse.canonical.tidy_operands import keep_results
+from fusejit.fuse.rewrite_blocks import map_blocks, used_values
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, Effect, GenericOp, Op
 from fusejit.ir.values import Value

@@ -1,4 +1,4 @@
-"""Checks are asked as early as they can be: in front of what is computed without them.
+"""Checks are asked as early as they can be: before what is computed without them.
 
 Before and after::
 
@@ -7,7 +7,7 @@ Before and after::
     assert %c "operands have the same extent"              %v = generic "copy" domain (at1) ..
     %m = reshape %v expand [[0, 1]] : 2 x s1              %m = reshape %v expand [[0, 1]] : 2 x s1
 
-What a check says of sizes then holds for all that is computed behind it, and ops between which it
+What a check says of sizes then holds for all that is computed after it, and ops between which it
 stood may become one. A call that fails has computed nothing for NumPy to compute again. Checks keep
 their order among themselves and among effects: which one fails first is seen.
 """
@@ -15,15 +15,15 @@ their order among themselves and among effects: which one fails first is seen.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite import rewrite_blocks
+from fusejit.fuse.rewrite_blocks import rewrite_blocks
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Assert, Bind, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, ViewOp
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 
 
 def hoist_assertions(graph: Graph) -> Graph:
-    """Move each check, and the numbers that it asks for, in front of arrays that it does not need.
+    """Move each check, and the numbers that it asks for, before arrays that it does not need.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _moved_up(ops: list[Op]) -> bool:
 
 
 def _may_pass(op: Op, needed: set[Value], symbols: set[str]) -> bool:
-    """Whether what is needed may move in front of the op, or move with it."""
+    """Whether what is needed may move before the op, or move with it."""
     if isinstance(op, Bind):
         return op.symbol not in symbols
     if not isinstance(op, GenericOp | ReshapeOp | ViewOp | Load | ConstantOp):

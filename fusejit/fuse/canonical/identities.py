@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.scalar_ops.row import Identity as TableIdentity
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 Identity = Callable[[PayloadBuilder, Instr], int | None]
 """Gives a ref of the same bits as the instruction (which is not added yet), or None."""
@@ -30,7 +30,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 def definition(builder: PayloadBuilder, ref: int) -> Instr | None:
-    """The instruction behind a ref, or None for a block argument."""
+    """The instruction after a ref, or None for a block argument."""
     position = ref - len(builder.arguments)
     return builder.instrs[position] if position >= 0 else None
 

@@ -16,7 +16,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.canonical.identities import apply_identities, number_of
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.row import EXTREMA
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 _NEVER_FOLDED = frozenset(EXTREMA)  # the sign of a zero is not NumPy's
 

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.constants import splat_values
-from fusejit.fuse.canonical.memory import read_classes, with_versions
-from fusejit.fuse.canonical.operands import tidy
-from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
+from fusejit.fuse.canonical.stale_loads import read_classes, with_versions
+from fusejit.fuse.canonical.tidy_operands import tidy
+from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
 from fusejit.ir.graph import Graph
@@ -53,7 +53,7 @@ class Concatenated:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ReadRegion:
     """A box of an op's domain, and for each operand that is a joined array the part it lies in."""
 
     lows: tuple[AffineExpr, ...]
@@ -153,9 +153,9 @@ class _Session:
     # -- what may be cut --------------------------------------------------------------------------
     def cuts(
         self, block: Block, loaded: dict[Value, Concatenated]
-    ) -> dict[GenericOp, list[Region]]:
+    ) -> dict[GenericOp, list[ReadRegion]]:
         """The ops to cut, of which each joined array has no other readers."""
-        regions: dict[GenericOp, list[Region]] = {}
+        regions: dict[GenericOp, list[ReadRegion]] = {}
         for op in block.ops:
             if isinstance(op, GenericOp) and any(o.value in loaded for o in op.inputs):
                 found = self._regions(op, loaded) if self._may_be_cut(op) else None
@@ -193,7 +193,7 @@ class _Session:
                     return False
         return bool(op.domain)
 
-    def _regions(self, op: GenericOp, loaded: dict[Value, Concatenated]) -> list[Region] | None:
+    def _regions(self, op: GenericOp, loaded: dict[Value, Concatenated]) -> list[ReadRegion] | None:
         """The regions of an op; None if it is not known where they end, or there are too many."""
         bounds: list[list[AffineExpr]] = [[_ZERO, extent] for extent in op.domain]
         places: dict[int, tuple[AffineExpr, ...]] = {}
@@ -225,7 +225,7 @@ class _Session:
             if len(known) < len(parts):
                 return None
             lows = tuple(low for low, _ in corners)
-            regions.append(Region(lows, tuple(high - low for low, high in corners), known))
+            regions.append(ReadRegion(lows, tuple(high - low for low, high in corners), known))
         return regions
 
     def _insert(self, bounds: list[AffineExpr], bound: AffineExpr) -> bool:
@@ -280,7 +280,7 @@ class _Session:
     def _cut(
         self,
         op: GenericOp,
-        regions: Sequence[Region],
+        regions: Sequence[ReadRegion],
         loaded: dict[Value, Concatenated],
         delayed: dict[Store, list[Store]],
         here: Collection[Op],
@@ -336,7 +336,7 @@ def _mentions(graph: Graph) -> set[Buffer]:
     return found
 
 
-def _in_region(op: GenericOp, region: Region, loaded: dict[Value, Concatenated]) -> GenericOp:
+def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenated]) -> GenericOp:
     """The op over a region: its operands shifted, joined ones replaced by their parts."""
     moved = [AffineExpr.dim(d) + low for d, low in enumerate(region.lows)]
 
@@ -381,7 +381,7 @@ def _in_region(op: GenericOp, region: Region, loaded: dict[Value, Concatenated])
 
 
 def _store_of(
-    value: Value, target: View, init_map: IndexingMap, region: Region, op: GenericOp
+    value: Value, target: View, init_map: IndexingMap, region: ReadRegion, op: GenericOp
 ) -> Store:
     """The store of a region's part of a result."""
     dims = [r.as_dim() for r in init_map.results]

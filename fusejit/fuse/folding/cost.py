@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fusejit.dataclass import dataclass
-from fusejit.fuse.folding.context import BlockContext, Use
 from fusejit.fuse.folding.fold import fold
+from fusejit.fuse.folding.fold_context import BlockContext, Use
 from fusejit.fuse.folding.legality import check_fold
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Instr, Payload
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
-from fusejit.ir.target import Target
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
+from fusejit.ir.target_facts import Target
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.folding.context import BlockContext
 from fusejit.fuse.folding.cost import (
     Accept,
     ControlFusionFn,
@@ -18,12 +17,13 @@ from fusejit.fuse.folding.cost import (
     is_needed_once,
 )
 from fusejit.fuse.folding.fold import fold
+from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import Illegal, check_fold
-from fusejit.fuse.rewrite import definitions, rewrite_blocks
+from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Op, Operand
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 
 
@@ -123,7 +123,7 @@ class _Session:
         """Fold a producer wherever that is accepted now; returns what replaces ``consumer``.
 
         All at once: once it is needed at one place less, the producer may take in what it reads,
-        become too dear for the places that are left, and be computed and kept as well.
+        become too expensive for the places that are left, and be computed and kept as well.
         """
         places: dict[GenericOp, list[tuple[Operand, Accept]]] = {}
         for use in self.context.uses(producer):

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.operands import (
+from fusejit.fuse.canonical.tidy_operands import (
     gathered_inputs,
     merge_operands,
     renumber_extract,
     tidy,
 )
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand, Origin
 from fusejit.ir.payload import Instr, PayloadBuilder
@@ -77,7 +77,7 @@ def fold(
     producer, operand_index, consumer
         A pair that `fusejit.fuse.folding.legality.check_fold` finds no fault with.
     preserved : iterable of int
-        Results of the producer that become results of the fused op, in front of the consumer's;
+        Results of the producer that become results of the fused op, before the consumer's;
         each must be written whole there (`fusejit.fuse.folding.legality.check_preserved`).
 
     Returns

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fusejit.dataclass import dataclass
-from fusejit.fuse.canonical.operands import gathered_inputs
-from fusejit.fuse.folding.context import BlockContext
+from fusejit.fuse.canonical.tidy_operands import gathered_inputs
 from fusejit.fuse.folding.fold import fused_to_producer
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.fuse.folding.fold_context import BlockContext
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.ops import GenericOp, Init, Op
 
 

@@ -19,21 +19,21 @@ from functools import partial
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.canonical.operands import merge_operands, renumber_extract, tidy
-from fusejit.fuse.folding.context import BlockContext
+from fusejit.fuse.canonical.tidy_operands import merge_operands, renumber_extract, tidy
 from fusejit.fuse.folding.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
 from fusejit.fuse.folding.fold import fold, fused_name, fused_to_producer
+from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import STRUCTURAL_RULES, check_fold, check_preserved
-from fusejit.fuse.rewrite import definitions, rewrite_blocks
+from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Origin
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 
 ControlMergeFn = Callable[[GenericOp, GenericOp, BlockContext], Accept | Reject]
 """Asked about an op and a later one that may be merged with it; neither is computed again."""
@@ -132,7 +132,7 @@ class _Session:
             if _may_move_down(other, op, context):
                 place = op
             elif not op.payload.has_extract() and _may_move_up(op, other, context, self.fixed):
-                # (a gather stays behind the check of its integers)
+                # (a gather stays after the check of its integers)
                 place = other
             else:
                 continue
@@ -201,7 +201,7 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
 
 # ---------------------------------------------------------------------------------------- the parts
 def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericOp]:
-    """Elementwise ops over the same domain in front of ``op``: it reads them, or what they read."""
+    """Elementwise ops over the same domain before ``op``: it reads them, or what they read."""
     near: dict[GenericOp, None] = {}
     for value in op.operand_values:
         for other in (context.producer(value), *context.users(value)):

@@ -15,7 +15,7 @@ from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.fuse.grouping.shared_loops import may_be_shared, same_axis
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Store
-from fusejit.ir.target import Target
+from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 
 
@@ -29,7 +29,7 @@ class Read:
 
 Reads = Callable[[GenericOp], Sequence[Read]]
 Halo = tuple[int, int]
-"""How far in front of the tile (at most 0 if it has to begin earlier) and behind it an op runs."""
+"""How far before the tile (at most 0 if it has to begin earlier) and after it an op runs."""
 
 ControlGroupFn = Callable[[Sequence[GenericOp], GenericOp, Target], Accept | Reject]
 """Asked about the ops of a group so far and one that may join them."""

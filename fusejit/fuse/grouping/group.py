@@ -35,13 +35,13 @@ from fusejit.fuse.grouping.forming import ControlGroupFn, Forming, Read, neighbo
 from fusejit.fuse.grouping.order import in_order
 from fusejit.fuse.grouping.shared_loops import is_linear, may_be_shared, real_rank
 from fusejit.fuse.reshaping.split_reductions import is_ordered
-from fusejit.fuse.rewrite import definitions, used_values
+from fusejit.fuse.rewrite_blocks import definitions, used_values
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.starts import reaches_every_element
+from fusejit.ir.analysis.reduction_starts import reaches_every_element
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
@@ -141,7 +141,7 @@ class _Grouping:
         return replace(self.graph, block=block), tuple(groups)
 
     def _fill_first(self, op: Op, stretch: list[Op]) -> list[Op]:
-        """The stretch's ops that fill memory for the store ``op``, if they may run in front of it.
+        """The stretch's ops that fill memory for the store ``op``, if they may run before it.
 
         ``out = np.zeros(n)`` is filled where the first store into a part of it needs that, behind
         what this store computes.
@@ -327,7 +327,7 @@ class _Grouping:
         return bool(axes)
 
     def _stores_too_early(self, group: Forming, stretch: Sequence[Op]) -> bool:
-        """Whether an op that will run behind the group reads what the group has overwritten."""
+        """Whether an op that will run after the group reads what the group has overwritten."""
         if group.store is None:
             return False
         alias_class = group.store.view.buffer.alias_class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fusejit.fuse.rewrite import used_values
+from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.ops import Alloc, ConstantOp, GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
 
@@ -20,13 +20,13 @@ def _behind_views(op: Op, definer: Mapping[Value, Op]) -> Op | None:
 
 
 def in_order(stretch: Sequence[Op], groups: Sequence[Sequence[GenericOp]]) -> Iterator[Op]:
-    """The ops of a stretch, each group in one piece behind all that it reads."""
+    """The ops of a stretch, each group in one piece after all that it reads."""
     definer = {v: op for op in stretch for v in op.results}
     group_of = {op: g for g in groups for op in g}
     done: set[Op] = set()
 
     def place(op: Op) -> Iterator[Op]:
-        """The op (with its group) behind all that it reads."""
+        """The op (with its group) after all that it reads."""
         if op in done:
             return
         group = group_of.get(op) if isinstance(op, GenericOp) else None

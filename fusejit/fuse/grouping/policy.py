@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.fuse.folding.context import BlockContext, Use
 from fusejit.fuse.folding.cost import (
     Accept,
     ControlFusionFn,
@@ -26,12 +25,13 @@ from fusejit.fuse.folding.cost import (
     needed_places,
     payload_cost_ns,
 )
+from fusejit.fuse.folding.fold_context import BlockContext, Use
 from fusejit.fuse.folding.siblings import ControlMergeFn, saved_by_merge, why_merged
 from fusejit.fuse.grouping.forming import ControlGroupFn, neighbour, saved_by_join, why_joined
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
-from fusejit.ir.target import Target
+from fusejit.ir.target_facts import Target
 from fusejit.options import check_fusion
 
 

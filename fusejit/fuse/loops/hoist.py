@@ -1,4 +1,4 @@
-"""What is the same in each iteration of a loop is computed once, in front of it.
+"""What is the same in each iteration of a loop is computed once, before it.
 
 Before and after::
 
@@ -10,11 +10,11 @@ Before and after::
       store @x v2 = %r                        store @x v2 = %r
     }                                       }
 
-An op leaves a loop if all it reads is defined in front of it, or is memory that the loop does not
-write. It must pay: reductions, products and dear functions do, what a consumer computes for next to
-nothing in its own loop is left for folding. And it must be safe where the loop has no iterations:
-elements at computed places stay behind the checks of their indices, and so does all that stands
-behind a check.
+An op leaves a loop if all it reads is defined before it, or is memory that the loop does not
+write. It must pay: reductions, products and expensive functions do, what a consumer computes for
+next to nothing in its own loop is left for folding. And it must be safe where the loop has no
+iterations: elements at computed places stay after the checks of their indices, and so does all that
+stands after a check.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.fuse.canonical.memory import with_versions
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.folding.cost import payload_cost_ns
-from fusejit.fuse.rewrite import rewrite_blocks
+from fusejit.fuse.rewrite_blocks import rewrite_blocks
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
@@ -44,7 +44,7 @@ from fusejit.ir.ops import (
     written_classes,
 )
 from fusejit.ir.schedule import Folded, FusionReport
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
@@ -54,7 +54,7 @@ DEAR_NS = 0.6  # of an element: as much as to load it again in each iteration
 def hoist_invariants(
     graph: Graph, target: Target = GENERIC, report: FusionReport | None = None
 ) -> Graph:
-    """Move ops that are dear and the same in each iteration in front of their loops.
+    """Move ops that are expensive and the same in each iteration before their loops.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def hoist_invariants(
     target : Target
         The machine, for the cost of functions.
     report : FusionReport, optional
-        Gets a row for each dear op that leaves a loop.
+        Gets a row for each expensive op that leaves a loop.
 
     Returns
     -------
@@ -118,7 +118,7 @@ class _Hoisting:
         return leaving, replace(loop, body=replace(loop.body, ops=kept))
 
     def _invariant(self, loop: Loop) -> list[Op]:
-        """The ops of the body that could stand in front of the loop, in program order."""
+        """The ops of the body that could stand before the loop, in program order."""
         written = frozenset().union(*map(written_classes, loop.blocks))
         varying: set[Value] = {v for block in loop.blocks for v in block.arguments}
         made = {op.buffer for op in walk(loop.body) if isinstance(op, Alloc | Alias)}

@@ -13,7 +13,7 @@ writes has an axis along which *every* access of the body, read or write, stands
 with one ``c`` and a remainder ``r`` of less than ``c`` different values, none of which the body
 computes. Memory that the body makes belongs to its iteration.
 
-What other iterations must not have begun when one ends the call (errors behind stores to the
+What other iterations must not have begun when one ends the call (errors after stores to the
 caller's memory), what Python sees in order (host calls), and products that BLAS computes with
 threads of its own keep a loop serial. So bits, errors and effects are those of the serial loop.
 """
@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.folding.accesses import Access, accesses
-from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
+from fusejit.fuse.rewrite_blocks import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Assert, Bind, Block, GenericOp, HostCall, Loop, Op, walk

@@ -29,18 +29,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.memory import with_versions
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.clone import Clone
 from fusejit.fuse.folding.cost import payload_cost_ns
 from fusejit.fuse.loops.independent import carried_names, dependence
-from fusejit.fuse.rewrite import (
+from fusejit.fuse.rewrite_blocks import (
     definitions,
     map_blocks,
     substitute_in_block,
     used_values,
 )
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.work import ASSUMED, loop_ps
+from fusejit.ir.analysis.estimated_work import ASSUMED, loop_ps
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -64,10 +64,10 @@ from fusejit.ir.ops import (
 from fusejit.ir.payload import Payload, PayloadBuilder, identity_payload
 from fusejit.ir.schedule import SPLIT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 
 BLOCK = 8192  # iterations whose numbers are kept at a time
 WORTH_NS = 2.5  # of an iteration's own functions in vector form, if it has no loop or nest
@@ -349,7 +349,7 @@ def _is_pure_number(op: Op, written: frozenset[int]) -> bool:
 
 
 def _bound(ops: Sequence[Op]) -> frozenset[str]:
-    """Symbols that ops define for those behind them."""
+    """Symbols that ops define for those after them."""
     return frozenset(op.symbol for op in ops if isinstance(op, Bind))
 
 

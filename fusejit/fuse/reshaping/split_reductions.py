@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite import rewrite_blocks
-from fusejit.ir.analysis.split import split_reduction
+from fusejit.fuse.rewrite_blocks import rewrite_blocks
+from fusejit.ir.analysis.split_generic import split_reduction
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Op
 from fusejit.ir.scalar_ops.combiners import COMBINERS

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.operands import tidy
-from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.fuse.canonical.tidy_operands import tidy
+from fusejit.fuse.rewrite_blocks import rewrite_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap

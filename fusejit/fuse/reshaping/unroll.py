@@ -19,8 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.operands import merge_operands
-from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.fuse.canonical.tidy_operands import merge_operands
+from fusejit.fuse.rewrite_blocks import rewrite_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
 from fusejit.ir.graph import Graph

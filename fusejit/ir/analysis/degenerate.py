@@ -9,7 +9,7 @@ Before and after, for ``np.sum`` of a 0-d array::
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.ir.analysis.starts import reaches_every_element
+from fusejit.ir.analysis.reduction_starts import reaches_every_element
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS

@@ -12,7 +12,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import is_effect
 from fusejit.ir.ops import GenericOp, HostCall, walk
 from fusejit.ir.payload import Instr
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 _MOVES = frozenset({"const", "index", "extract", "cast", "real", "imag", "complex", "select"})
 """What neither adds nor rounds; nothing else is done with complex numbers as a whole."""

@@ -14,7 +14,7 @@ program reads the memory, uses the map of the *view* for this. That map tells wh
 
 What is read from memory may be read from the written value instead only if that value is known to
 be what the memory holds there: all writes since the allocation are stores without a mask, of one
-box each (`part_of`), nothing is written behind the first load, and the elements that are read lie
+box each (`part_of`), nothing is written after the first load, and the elements that are read lie
 inside one box and outside of every box that was stored later (`last_part`). Whatever is not known
 is no: the array is then made, and read from memory.
 

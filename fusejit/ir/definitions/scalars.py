@@ -22,7 +22,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.indices import DIM, Index, parse_index
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
 
 BOOL = np.dtype(np.bool_)

@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import InternalError
-from fusejit.ir.access import Access, mark
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_calls import call_with, host_function, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.interpreter.generic import run_generic
-from fusejit.ir.interpreter.memory import (
+from fusejit.ir.interpreter.interpret_generic import run_generic
+from fusejit.ir.interpreter.mapped_access import (
     check_bounds,
     copy_that_lies_like,
     evaluate_on_grid,
@@ -57,9 +56,10 @@ from fusejit.ir.ops import (
     ViewOp,
     walk,
 )
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
+from fusejit.ir.write_access import WriteAccess, mark
 
 Paths = Callable[[Path], Any]
 HostFunctions = Mapping[str, Callable[..., Any]]
@@ -262,7 +262,7 @@ class _Interpreter:
     ) -> np.ndarray:
         """A copy that allows the stores a view would: a host function may hand out a view of it."""
         value = gather(array, indexing_map, shape, self.symbols)
-        mark(value, Access.of(array))
+        mark(value, WriteAccess.of(array))
         return value
 
     def store(self, op: Store) -> None:
@@ -356,7 +356,7 @@ class _Interpreter:
         ]
         for value, argument in zip(op.arguments, arguments, strict=True):
             if isinstance(argument, np.ndarray):
-                mark(argument, max(Access.of(argument), Access.of(self.values[value])))
+                mark(argument, max(WriteAccess.of(argument), WriteAccess.of(self.values[value])))
         objects = [o.evaluate(self.paths, {}) for o in op.objects]
         returned = call_with(op, function, arguments, objects)
         parts = list(returned) if isinstance(returned, tuple) else [returned]

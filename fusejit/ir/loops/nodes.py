@@ -137,7 +137,7 @@ Expr = Var | Number | Integer | Element | Field | Apply | Call
 class Let:
     """Give an expression a name; ``rebind`` when the name exists (a loop-carried scalar).
 
-    What is ``guarded`` is not computed in front of a loop, which may have no iteration: it reads an
+    What is ``guarded`` is not computed before a loop, which may have no iteration: it reads an
     element that is known to be there only for the points of the loop.
     """
 
@@ -341,7 +341,7 @@ class LoopFunction:
 
 @dataclass(frozen=True, slots=True)
 class LoopModule:
-    """The functions of one kernel, the kernel itself last; a launch names one in front of it."""
+    """The functions of one kernel, the kernel itself last; a launch names one before it."""
 
     functions: tuple[LoopFunction, ...]
 

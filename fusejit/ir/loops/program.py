@@ -101,7 +101,7 @@ class HostStepCall:
 
 @dataclass(frozen=True, slots=True)
 class ReadInteger:
-    """``symbol = int(array)``: an integer that a kernel computed, for the steps behind it."""
+    """``symbol = int(array)``: an integer that a kernel computed, for the steps after it."""
 
     symbol: str
     source: HostArgument
@@ -111,7 +111,7 @@ class ReadInteger:
 class HostBlock:
     """Steps inside a loop or conditional of the launcher.
 
-    ``slots`` are made anew each time; at the end the arrays ``moves`` names second take, all at
+    ``slots`` are made again each time; at the end the arrays ``moves`` names second take, all at
     once, the names it gives first.
     """
 
@@ -122,7 +122,7 @@ class HostBlock:
 
 @dataclass(eq=False, slots=True)
 class HostLoop:
-    """A loop of the launcher: counted, or as long as ``test`` (behind ``condition``) is true."""
+    """A loop of the launcher: counted, or as long as ``test`` (after ``condition``) is true."""
 
     body: HostBlock
     induction: str | None = None
@@ -214,7 +214,7 @@ class LoopNestNote:
 class Program:
     """Steps of a graph. ``host_guards`` are the guards that no kernel checks.
 
-    ``nest_notes`` tell what became of nests behind the passes over the graph. ``kept`` are the
+    ``nest_notes`` tell what became of nests after the passes over the graph. ``kept`` are the
     arguments of which the launcher keeps a copy: a kernel that undoes its stores could not undo
     those of other steps.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fusejit.ir.loops.nodes import Apply, Expr, Operation
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 CONVERT, CAST = Operation("convert"), Operation("cast")
 """A conversion that is exact, and one that has to care about ranges and fractions."""

@@ -1,1 +1,1 @@
-"""The scalar ops: one row of `fusejit.ir.scalar_ops.table` for each."""
+"""The scalar ops: one row of `fusejit.ir.scalar_ops.scalar_op_table` for each."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.scalar_ops import mlir_forms, ranges
+from fusejit.ir.scalar_ops import mlir_forms, op_ranges
 from fusejit.ir.scalar_ops.evaluation import of_numbers
 from fusejit.ir.scalar_ops.math_functions import MathFunction
 from fusejit.ir.scalar_ops.row import Identity, ScalarOp
@@ -191,7 +191,7 @@ def bitwise(
     symbol: str,
     of_bools: str,
     host: str,
-    range_of: Callable[..., ranges.Range],
+    range_of: Callable[..., op_ranges.Range],
     mlir: str,
     *identities: Identity,
 ) -> ScalarOp:

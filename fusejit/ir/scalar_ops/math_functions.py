@@ -18,7 +18,7 @@ class MathFunction:
     name : str
         That of the row, which generated source uses too.
     libm : str
-        C name of the float64 function; the float32 one has an ``f`` behind it.
+        C name of the float64 function; the float32 one has an ``f`` after it.
     arity : int
         Number of arguments.
     scalar_ns, vector_ns : (float, float)

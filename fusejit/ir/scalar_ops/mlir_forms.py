@@ -1,4 +1,4 @@
-"""How scalar ops are written in MLIR: lines of text with braces (see `fusejit.mlir.export.ops`)."""
+"""How scalar ops are written in MLIR: text with braces (see `mlir.export.mlir_op_table`)."""
 
 from __future__ import annotations
 

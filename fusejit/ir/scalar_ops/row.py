@@ -10,11 +10,11 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.scalar_ops.evaluation import extremum, power
 from fusejit.ir.scalar_ops.math_functions import MathFunction
-from fusejit.ir.scalar_ops.overflow import Question
-from fusejit.ir.scalar_ops.ranges import Range
+from fusejit.ir.scalar_ops.op_overflow import Question
+from fusejit.ir.scalar_ops.op_ranges import Range
 
 Lines = tuple[str, ...]
-"""Operations of MLIR: see `fusejit.mlir.export.ops` for what stands in braces."""
+"""Operations of MLIR: see `fusejit.mlir.export.mlir_op_table` for what stands in braces."""
 
 _BOOL = np.dtype(np.bool_)
 
@@ -57,8 +57,8 @@ class ScalarOp:
     arity : int
         Number of operands.
     templates : mapping
-        Dtype class to Python expression (see `fusejit.ir.scalar_ops.table`). A missing class is
-        not compiled.
+        Dtype class to Python expression (see `fusejit.ir.scalar_ops.scalar_op_table`). A missing
+        class is not compiled.
     cost_ns : float
         Rough time per element when vectorised, for the cost model.
     is_few_instructions : bool

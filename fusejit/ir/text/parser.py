@@ -290,7 +290,7 @@ class _GraphParser(ElementParser):
         )
 
     def checked_index(self) -> CheckedIndex:
-        """``(i0 + 1) axis 0 size (s0)``, behind ``index``; or ``%v axis 0 ..``."""
+        """``(i0 + 1) axis 0 size (s0)``, after ``index``; or ``%v axis 0 ..``."""
         index = self.in_parentheses() if self.cursor.at("(") else self.value()
         self.cursor.expect("axis")
         axis = self.cursor.integer("an axis")

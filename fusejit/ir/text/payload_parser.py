@@ -11,7 +11,7 @@ import numpy as np
 from fusejit.errors import ParseError
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.payload import Instr, Payload
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.text.host_parser import parse_literal
 from fusejit.ir.text.tokens import Cursor, Token
 from fusejit.ir.types import DTYPES

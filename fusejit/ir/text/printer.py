@@ -36,7 +36,7 @@ from fusejit.ir.ops import (
     ViewOp,
 )
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.ir.text.names import Names
+from fusejit.ir.text.unique_names import Names
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
 

@@ -16,12 +16,12 @@ from typing import Any
 from fusejit.errors import VerificationError
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op
-from fusejit.ir.text.names import Names
 from fusejit.ir.text.printer import print_op
-from fusejit.ir.verifier.generic import GENERIC_RULES
-from fusejit.ir.verifier.graph import GRAPH_RULES
-from fusejit.ir.verifier.ops import OP_RULES
-from fusejit.ir.verifier.scope import (
+from fusejit.ir.text.unique_names import Names
+from fusejit.ir.verifier.generic_rules import GENERIC_RULES
+from fusejit.ir.verifier.graph_rules import GRAPH_RULES
+from fusejit.ir.verifier.op_rules import OP_RULES
+from fusejit.ir.verifier.scope_rules import (
     SCOPE_RULES,
     BlockEnd,
     Scope,

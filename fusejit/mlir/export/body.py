@@ -18,9 +18,9 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.row import Lines
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.source import Location
-from fusejit.mlir.export.ops import cast_lines, literal, literals, mlir_type
+from fusejit.mlir.export.mlir_op_table import cast_lines, literal, literals, mlir_type
 from fusejit.mlir.export.patterns import map_text
 
 _LOCAL = re.compile(r"%t\d+")
@@ -85,7 +85,7 @@ class BodyPrinter:
 
     # -- lines ----------------------------------------------------------------------------------
     def in_order(self, last: str) -> list[str]:
-        """The lines that ``last`` needs, each where it is first needed, numbered anew."""
+        """The lines that ``last`` needs, each where it is first needed, numbered again."""
         text_of = {name: text for text, name in self.made.items()}
         renamed: dict[str, str] = {}
         lines: list[str] = []

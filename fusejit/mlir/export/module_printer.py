@@ -39,8 +39,8 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.mlir.export.body import BodyPrinter
+from fusejit.mlir.export.mlir_op_table import literal, mlir_type
 from fusejit.mlir.export.named import named_form
-from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import (
     constant_written,
     cut_of,
@@ -49,7 +49,7 @@ from fusejit.mlir.export.patterns import (
     map_text,
 )
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
-from fusejit.mlir.export.sizes import Ssa
+from fusejit.mlir.export.size_printer import Ssa
 from fusejit.mlir.export.tensors import TensorPrinter
 
 _I64 = np.dtype(np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.affine_gathers import read_through_maps
-from fusejit.ir.analysis.starts import is_overwritten
+from fusejit.ir.analysis.reduction_starts import is_overwritten
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Effect, GenericOp, Op

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.dataclass import replace
-from fusejit.ir.analysis.split import one_result_each
+from fusejit.ir.analysis.split_generic import one_result_each
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, GenericOp, Init, Op, Operand

@@ -19,9 +19,9 @@ from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
-from fusejit.mlir.export.ops import literal, mlir_type
+from fusejit.mlir.export.mlir_op_table import literal, mlir_type
 from fusejit.mlir.export.patterns import Cut, cut_of
-from fusejit.mlir.export.sizes import SizePrinter, Ssa, sized_type
+from fusejit.mlir.export.size_printer import SizePrinter, Ssa, sized_type
 
 _I64 = np.dtype(np.int64)
 

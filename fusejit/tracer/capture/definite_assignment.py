@@ -67,7 +67,7 @@ class Flow:
         return self.read | self.refused
 
     def block(self, body: Sequence[ast.stmt], state: State) -> State:
-        """What is bound behind some statements."""
+        """What is bound after some statements."""
         for statement in body:
             if state is None:
                 return None  # never reached
@@ -233,7 +233,7 @@ class Flow:
         self.read |= {n.id for n in walk(node) if isinstance(n, ast.Name)} - state
 
     def bound(self, target: ast.expr, state: Names) -> Names:
-        """What is bound behind a target."""
+        """What is bound after a target."""
         if isinstance(target, ast.Name):
             self.assigned.add(target.id)
             return state | {target.id}

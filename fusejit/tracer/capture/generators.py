@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 import fusejit.tracer.values.kernel_numbers  # noqa: F401  its handlers are there first
 from fusejit.syntax import walk
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray

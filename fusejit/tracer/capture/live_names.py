@@ -30,7 +30,7 @@ _KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp,
 
 
 class _FlowWithTry(Flow):
-    """Also follows ``try``: a handler starts with what was bound in front of the statement.
+    """Also follows ``try``: a handler starts with what was bound before the statement.
 
     So does what stands behind a ``with``, if contexts may end exceptions.
     """
@@ -38,7 +38,7 @@ class _FlowWithTry(Flow):
     def __init__(self, contexts_end: bool = True) -> None:
         super().__init__()
         self.contexts_end = contexts_end
-        self.in_front: dict[ast.stmt, Names] = {}  # what is bound in front of each statement
+        self.in_front: dict[ast.stmt, Names] = {}  # what is bound before each statement
 
     def statement(self, node: ast.stmt, state: Names) -> State:
         self.in_front[node] = state
@@ -46,7 +46,7 @@ class _FlowWithTry(Flow):
         if self.contexts_end and is_context(node):
             state -= unbound([node])
             first = cast(ast.With, node).items[0].optional_vars
-            if isinstance(first, ast.Name):  # bound in front of all that may fail
+            if isinstance(first, ast.Name):  # bound before all that may fail
                 state |= {first.id}
             return state if behind is None else behind & state
         return behind
@@ -122,9 +122,9 @@ class PossiblyUnboundNames:
         }
 
     def at(self, node: ast.stmt, contexts_end: bool = False) -> set[str]:
-        """Those that may have none in front of a statement.
+        """Those that may have none before a statement.
 
-        With ``contexts_end`` also if a ``with`` in front of it has ended an exception. Exceptions
+        With ``contexts_end`` also if a ``with`` before it has ended an exception. Exceptions
         that a handler names are Python's objects, and never handed to a segment.
         """
         flow = self._flows[contexts_end]
@@ -156,12 +156,12 @@ def is_context(node: ast.stmt) -> bool:
 
 
 def _name(node: ast.AST) -> str:
-    """The name of a function, without what stands in front of it."""
+    """The name of a function, without what stands before it."""
     return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
 def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[set[str]]:
-    """For each statement the names that may still be read behind it.
+    """For each statement the names that may still be read after it.
 
     Those of ``after`` in any case: control may leave a statement in the middle.
     """
@@ -225,7 +225,7 @@ def _is_formula(text: str) -> bool:
 
 
 def bound_by_inner(body: Sequence[ast.stmt]) -> set[str]:
-    """Names that functions of the body bind anew (or that it declares itself)."""
+    """Names that functions of the body bind again (or that it declares itself)."""
     inner = (n.names for s in body for n in walk(s) if isinstance(n, ast.Nonlocal))
     return {name for names in inner for name in names}
 

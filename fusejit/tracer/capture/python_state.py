@@ -3,7 +3,7 @@
 The body of a traced loop or conditional runs once while it is traced. ``count += 1`` on a name is
 carried by the region; but a list that is appended to, an attribute that is counted up, a nonlocal
 name of an inner function or an iterator that moves on would change once, too. So what the user's
-frames can reach is noted in front of the body, and compared behind it.
+frames can reach is noted before the body, and compared after it.
 """
 
 from __future__ import annotations

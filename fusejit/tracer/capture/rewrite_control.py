@@ -77,7 +77,7 @@ class ControlBuilder:
         ]
 
     def may_be_unbound(self, name: str) -> bool:
-        """Whether a name is bound in a loop or a conditional, and so perhaps not behind it."""
+        """Whether a name is bound in a loop or a conditional, and so perhaps not after it."""
         return name in self._unbound
 
     def _fresh(self) -> str:

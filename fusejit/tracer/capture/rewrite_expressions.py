@@ -1,4 +1,4 @@
-"""Expressions with callbacks at calls, reads and tests: see `fusejit.tracer.capture.rewrite`."""
+"""Expressions with callbacks at calls, reads and tests: see `rewrite_function`."""
 
 from __future__ import annotations
 

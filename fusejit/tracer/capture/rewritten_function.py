@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass
 from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
-from fusejit.tracer.capture.rewrite import CannotRewrite, rewrite_node
+from fusejit.tracer.capture.rewrite_function import CannotRewrite, rewrite_node
 from fusejit.tracer.capture.source_text import compile_function, find_source
 
 

@@ -139,7 +139,7 @@ class Watch:
             "call it by name or compute it outside the decorated function",
         )
         placed_in(self.offence, user_frames())
-        raise self.offence  # in front of its first statement, which may have effects
+        raise self.offence  # before its first statement, which may have effects
 
     def _is_in_interruption(self, frame: FrameType) -> bool:
         """Whether a function is called on the way of what the program has not called.

@@ -38,12 +38,12 @@ from fusejit.tracer.control_flow.shrinking import (
     number_of_rows,
 )
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
+from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.runtime.locations import current_place, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar
@@ -53,7 +53,7 @@ _ONLY_INSIDE = "is defined only inside a loop"
 
 
 class Carried(LoopSettling):
-    """The carried names of a loop, and what they hold behind it."""
+    """The carried names of a loop, and what they hold after it."""
 
     def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
         """What the body's block gives to the next iteration; fills the loop buffers."""
@@ -111,7 +111,7 @@ class Carried(LoopSettling):
         return number_value(number, type_) if is_one else wide(number, type_[1]).value()
 
     def _require_trips(self, count: int) -> None:
-        """See to it that there are so many iterations: fewer leave an array from in front of them.
+        """See to it that there are so many iterations: fewer leave an array from before them.
 
         In NumPy it is the very object; a loop buffer is a copy.
         """
@@ -129,13 +129,13 @@ class Carried(LoopSettling):
         if self.can_peel() and (self.decided("peel") or 0) < needed:
             self.decide(needed, "peel")
         if not self.decided("peel"):
-            what = f"{name!r} is bound anew in a loop that also changes in place what it held"
+            what = f"{name!r} is bound again in a loop that also changes in place what it held"
             raise unsupported(what, f"write {name} = {name}.copy() before the loop")
 
     def _object_behind(
         self, array: TracedArray, storage: Storage, names: Mapping[str, Any]
     ) -> TracedArray:
-        """The object that is ``array`` behind the loop, where ``storage`` has its elements."""
+        """The object that is ``array`` after the loop, where ``storage`` has its elements."""
         if array.storage is storage:
             return array
         for name, loop_buffer in self._loop_buffers.items():
@@ -151,7 +151,7 @@ class Carried(LoopSettling):
         return result
 
     def _define_late(self, names: Mapping[str, Any], behind: LiveOutArrays) -> tuple[Value, ...]:
-        """Names that only the body defines and that are read behind the loop."""
+        """Names that only the body defines and that are read after the loop."""
         values: list[Value] = []
         for name in self._held:
             if isinstance(self._before[name], Undefined):
@@ -231,7 +231,7 @@ class Carried(LoopSettling):
         return number
 
     def _show_last_views(self) -> None:
-        """What was a view, or an integer, in the last iteration is that view behind the loop."""
+        """What was a view, or an integer, in the last iteration is that view after the loop."""
         if not self._views:
             return
         numbers = {n: o for n, o in self._views.items() if isinstance(o, TracedNumber)}
@@ -255,9 +255,9 @@ class Carried(LoopSettling):
             inside = not all(map(self.trace.locals.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
-    # -- behind the loop --------------------------------------------------------------------------
+    # -- after the loop --------------------------------------------------------------------------
     def finish(self, op: Loop) -> None:
-        """Emit the loop; what the names hold behind it."""
+        """Emit the loop; what the names hold after it."""
         late = [name for name, _, _ in self._late]
         arguments = list(op.body.arguments)
         starts = list(op.carried[: len(self._carried)])
@@ -304,7 +304,7 @@ class Carried(LoopSettling):
         return [name for name in found if name not in self._tuples]
 
     def _show_what_is_left(self) -> None:
-        """What arrays that lost rows are behind the loop."""
+        """What arrays that lost rows are after the loop."""
         lengths: dict[str, AffineExpr] = {}
         for name, group in self._cut.items():
             storage = self._loop_buffers[name].storage
@@ -340,5 +340,5 @@ def _zero(type_: NumberType) -> Any:
 
 
 def _only_inside(name: str) -> Undefined:
-    """What a name is behind a loop that may not bind it: Python may run the loop."""
+    """What a name is after a loop that may not bind it: Python may run the loop."""
     return Undefined(name, _ONLY_INSIDE, place=current_place(), is_loop=True)

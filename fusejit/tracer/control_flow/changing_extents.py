@@ -1,4 +1,4 @@
-"""Arrays that a loop binds anew with another length each time: ``v = p * v[1:] + q * v[:-1]``.
+"""Arrays that a loop binds again with another length each time: ``v = p * v[1:] + q * v[:-1]``.
 
 If the length is affine in the number of the iteration, one buffer of the largest length serves all
 of them: iteration ``k`` sees its first ``E(k)`` rows and leaves ``E(k + 1)`` rows for the next one.
@@ -9,7 +9,7 @@ of its own.
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr, Sym
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Extents
 
@@ -24,7 +24,7 @@ def changing_extents(symbol: str, before: TracedArray, now: TracedArray) -> Exte
     symbol : str
         The number of the iteration, from 0.
     before, now : TracedArray
-        What a name holds in front of the loop, and behind an iteration.
+        What a name holds before the loop, and after an iteration.
     """
     canonical = before.trace.decisions.canonical
     previous = {symbol: AffineExpr.symbol(_ITERATION) - 1}
@@ -62,5 +62,5 @@ def rows(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
 
 
 def left_behind(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
-    """What the program holds behind the loop: an array of its own."""
+    """What the program holds after the loop: an array of its own."""
     return copy_of(rows(loop_buffer, extents), loop_buffer.dtype, None, "copy")

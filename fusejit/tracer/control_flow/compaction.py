@@ -3,7 +3,7 @@
 The places of the true elements are found by a loop that is written out below and traced like one
 of the program; how many there are is a symbol of the block. Arrays under one mask share both, and
 what is read at the places is a gather like any other. Outside of loops NumPy makes the array, and
-the launcher reads its size (`fusejit.tracer.host.host_calls`).
+the launcher reads its size (`fusejit.tracer.host.host_call_tracing`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.control_flow.changing_extents import rows
 from fusejit.tracer.control_flow.shrinking import number_of_rows
-from fusejit.tracer.host import host_calls
+from fusejit.tracer.host import host_call_tracing
 from fusejit.tracer.indexing import mask_indices
 from fusejit.tracer.indexing.gathers import mark_within_bounds
 from fusejit.tracer.indexing.kernel_indices import bound_number
@@ -31,7 +31,7 @@ from fusejit.tracer.values.number import TracedNumber
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
     if not _is_in_loop(array.trace) or array.ndim != 1:
-        return host_calls.select(array, mask)
+        return host_call_tracing.select(array, mask)
     return _at_places(array, mask)
 
 

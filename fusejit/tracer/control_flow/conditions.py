@@ -17,7 +17,7 @@ from fusejit.ir.ops import Assert
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
 from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import current_location
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
@@ -134,10 +134,10 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
 
 
 def asserted(operand: Any, message: Any = None) -> Any:
-    """What ``assert`` asks for; what only the kernel knows becomes a `Assert`.
+    """What ``assert`` asks for; what only the kernel knows becomes an `Assert`.
 
-    ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
-    which NumPy does: not behind a store to the caller's memory (`refuse_deferred_raises`).
+    ``message`` is the literal after the comma, "" for none, None for what has to be computed,
+    which NumPy does: not after a store to the caller's memory (`refuse_deferred_raises`).
     """
     truth = decide(operand) if is_number(operand) or is_union_scalar(operand) else operand
     if not isinstance(truth, TracedArray):

@@ -1,4 +1,4 @@
-"""Whether a ``with`` has ended an exception: what it binds may then be unbound behind it.
+"""Whether a ``with`` has ended an exception: what it binds may then be unbound after it.
 
 ::
 
@@ -85,7 +85,7 @@ class EndedContexts:
         return made
 
     def _kept(self, node: ast.Try) -> ast.stmt:
-        """What keeps the counter in front of a ``try``: its handlers start with that."""
+        """What keeps the counter before a ``try``: its handlers start with that."""
         assert self._name is not None
         kept = self._fresh()
         for handler in node.handlers:

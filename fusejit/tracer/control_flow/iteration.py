@@ -22,7 +22,7 @@ from fusejit.tracer.indexing.kernel_indices import (
     require_positive,
     scalar,
 )
-from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
@@ -45,7 +45,9 @@ class Items:
 
     def __repr__(self) -> str:
         if active_trace() is not None:
-            raise needs_python("makes text of an iterable of what each call has anew", MOVE_OUTSIDE)
+            raise needs_python(
+                "makes text of an iterable of values that change with each call", MOVE_OUTSIDE
+            )
         return f"<traced items, {self.length} of them>"
 
     def __iter__(self) -> Iterator[Any]:
@@ -86,7 +88,7 @@ def _affine(obj: Any) -> AffineExpr:
 
 @primitive(range)
 def range_of(*args: Any) -> Any:
-    """``range`` with a bound that each call, or each iteration, has anew."""
+    """``range`` with a bound that changes with each call or each iteration."""
     if not any(isinstance(a, TracedNumber) or is_kernel_number(a) for a in args):
         return NotImplemented
     if not 1 <= len(args) <= 3:

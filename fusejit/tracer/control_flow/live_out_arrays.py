@@ -28,7 +28,7 @@ class LiveOutArrays:
     trace : Trace
         In the body's block.
     new_buffer : callable
-        Makes memory in front of the loop that lies as an array does.
+        Makes memory before the loop that lies as an array does.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class LiveOutArrays:
         self._trace = trace
         self._new_buffer = new_buffer
         self._overwritten: set[Storage] = set()
-        self._kept: dict[Storage, Storage] = {}  # at the end of the body -> behind the loop
+        self._kept: dict[Storage, Storage] = {}  # at the end of the body -> after the loop
         self._parts: set[Storage] = set()
         self._copies: dict[Storage, Storage] = {}
 
@@ -64,7 +64,7 @@ class LiveOutArrays:
     def find(self, storage: Storage) -> Storage | None:
         """The storage that is what ``storage`` was at the end of the body; None if it must be made.
 
-        What was made in front of the loop stays where it is, unless a loop buffer takes another
+        What was made before the loop stays where it is, unless a loop buffer takes another
         array.
         """
         if storage in self._kept:
@@ -78,7 +78,7 @@ class LiveOutArrays:
         if storage.root in others:
             raise Fallback("a loop leaves several views of one array")
         if storage.root is not storage and storage.root.home is not self._trace.block:
-            raise Fallback("a loop leaves a reshaped view of an array made in front of it")
+            raise Fallback("a loop leaves a reshaped view of an array made before it")
         whole = TracedArray.whole(storage)
         made = self._copies[storage] = Storage.of_buffer(self._trace, self._new_buffer(whole))
         made.home = self._trace.blocks[-2]
@@ -86,7 +86,7 @@ class LiveOutArrays:
         return made
 
     def note_copied(self) -> None:
-        """What is a copy in the body, where NumPy has a view, is one behind the loop."""
+        """What is a copy in the body, where NumPy has a view, is one after the loop."""
         for storage, behind in (*self._kept.items(), *self._copies.items()):
             root = storage.root
             for base, after in root.copied_from.items():

@@ -1,7 +1,7 @@
 """The start of a loop's body: what its names hold there.
 
-A number that the body assigns is carried as a value. An array that the body binds anew
-(``x = x + step``) is carried as memory, a *loop buffer*: it is filled in front of the loop, the
+A number that the body assigns is carried as a value. An array that the body binds again
+(``x = x + step``) is carried as memory, a *loop buffer*: it is filled before the loop, the
 body sees it under the name, and what the name holds at the end of the body is stored into it.
 Arrays that are only changed in place are not carried at all, because their memory is.
 """
@@ -34,14 +34,14 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_number
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
 from fusejit.tracer.values.union_types import type_of, union
 
-TAG = " as"  # behind the name of a number: its tag, which says of which type it is
+TAG = " as"  # after the name of a number: its tag, which says of which type it is
 
 
 class LoopEntry(Region):
@@ -54,7 +54,7 @@ class LoopEntry(Region):
     runs : bool or None
         Whether there is an iteration; None if that is not known.
     after : dict
-        What each name holds behind the loop.
+        What each name holds after the loop.
     """
 
     repeats = True
@@ -106,7 +106,7 @@ class LoopEntry(Region):
 
     # -- the start of the body --------------------------------------------------------------------
     def begin(self, names: Mapping[str, Any]) -> None:
-        """Find what the names hold in the body; called in front of the body's block."""
+        """Find what the names hold in the body; called before the body's block."""
         for name in self.names:
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
@@ -132,7 +132,7 @@ class LoopEntry(Region):
     def _at_entry(self, name: str, obj: Any) -> Any:
         if name in self.dead:
             self._before[name] = UNDEFINED
-            return Undefined(name, "is bound anew in each iteration", is_unbound=True)
+            return Undefined(name, "is bound again in each iteration", is_unbound=True)
         if is_number(obj) or is_union_scalar(obj) or (obj is None and self._decided_type(name)):
             return self._carry(name, self._type_at_entry(name, type_of(obj)), obj)
         if self.decided("late", name):

@@ -1,7 +1,7 @@
 """Which objects the loop buffers of a loop stand for: see `fusejit.tracer.values.origins`.
 
-A loop buffer holds the elements of an array that was there in front of the loop until an iteration
-binds the name anew. ``which`` of each loop buffer is carried beside it.
+A loop buffer holds the elements of an array that was there before the loop until an iteration
+binds the name again. ``which`` of each loop buffer is carried beside it.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class LoopOrigins:
         ] = {}  # of loop buffers: what the name held, if it shows
         self._objects: list[TracedArray] = []
         self._stores: dict[str, int] = {}  # into what the names held
-        self._bound_to: list[tuple[str, TracedArray]] = []  # arrays from in front of the loop
+        self._bound_to: list[tuple[str, TracedArray]] = []  # arrays from before the loop
         self._possibly_unbound: set[str] = (
             set()
-        )  # names that may hold, behind the loop, what they held
+        )  # names that may hold, after the loop, what they held
 
     def is_tracked(self) -> bool:
         """Whether the numbers are carried in this attempt."""
@@ -101,7 +101,7 @@ class LoopOrigins:
                 number = self._argument_of(OBJECT_OF + name)
                 return 0 if number is None else number
             if loop_buffer.storage is obj.storage.root and name in self._visible_before:
-                raise Fallback("a loop carries a view of an array made in front of it")
+                raise Fallback("a loop carries a view of an array made before it")
         home = obj.storage.root.home
         if home is trace.block or not trace.is_open(home):
             return None
@@ -110,14 +110,14 @@ class LoopOrigins:
         return self._number(obj)
 
     def may_be_another(self, obj: TracedArray) -> bool:
-        """Whether an array of the body may be an object that was there in front of the loop."""
+        """Whether an array of the body may be an object that was there before the loop."""
         for name, loop_buffer in self._loop_buffers.items():
             if same_object(self._trace, loop_buffer, obj):
                 return name in self._visible_before
         return obj.storage.root.origin is not None and obj.storage.root.home is self._trace.block
 
     def leave(self, names: Mapping[str, Any], runs_often: bool) -> None:
-        """At the end of the body: which names may hold behind the loop what they held before."""
+        """At the end of the body: which names may hold after the loop what they held before."""
         for name in self._loop_buffers.keys() - self._visible_before.keys():
             if self._shows_another(name, names[name]):
                 self._region.decide(True, "shown", name)
@@ -140,7 +140,7 @@ class LoopOrigins:
         return any(self._shows_another(name, other) for other in objects)
 
     def _collect(self, name: str, obj: TracedArray) -> None:
-        """Note the arrays from in front of the loop that an array of the body may be."""
+        """Note the arrays from before the loop that an array of the body may be."""
         root = obj.storage.root
         if root.home is not self._trace.block:
             if not any(root is loop_buffer.storage for loop_buffer in self._loop_buffers.values()):
@@ -151,7 +151,7 @@ class LoopOrigins:
                 self._collect(name, other)
 
     def _is_bound(self, name: str, names: Mapping[str, Any]) -> bool:
-        """Whether each iteration binds a name anew, or one that it takes its array from."""
+        """Whether each iteration binds a name again, or one that it takes its array from."""
         seen = set()
         while name not in seen:
             seen.add(name)
@@ -196,14 +196,14 @@ class LoopOrigins:
             for obj in objects:
                 root = obj.storage.root
                 is_own = obj.path is None and not is_captured(root)
-                why = "an array that a loop may not have bound anew"
+                why = "an array that a loop may not have bound again"
                 storage.note_copied(root, is_own, why)
 
     def _requires_own(self, name: str) -> Callable[[], NoReturn]:
         def start_again() -> NoReturn:
             self._trace.table[("origins", "tracked")] = True
             if self._region.decided("own", name):
-                raise Fallback("an array that a loop may not have bound anew is changed")
+                raise Fallback("an array that a loop may not have bound again is changed")
             self._region.trace.table[(self._region.key, "own", name)] = True
             raise Retrace
 

@@ -28,7 +28,7 @@ from fusejit.tracer.control_flow.shrinking import (
     cut_together,
     has_room,
 )
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Extents
@@ -173,13 +173,13 @@ class LoopSettling(LoopEntry):
             self.decide(True, "late", name)
         if name not in self._loop_buffers:
             self.decide(True, "loop_buffer", name)
-        if before.storage.num_stores:  # in place first, then bound anew
+        if before.storage.num_stores:  # in place first, then bound again
             arrays = {n: o for n, o in self._now.items() if is_array(o)}
             needed = 1 + self._num_moved_on(name, arrays)  # until it is an array of the loop's own
             if self.can_peel() and (self.decided("peel") or 0) < needed:
                 self.decide(needed, "peel")
             if not self.decided("peel"):
-                what = f"{name!r} is changed in place and bound anew in one loop"
+                what = f"{name!r} is changed in place and bound again in one loop"
                 raise unsupported(what, f"write {name} = {name}.copy() before the loop")
 
     def _next_extents(self, name: str) -> Extents:
@@ -188,7 +188,7 @@ class LoopSettling(LoopEntry):
     def _peel_or_refuse(self, name: str, before: Any, now: Any) -> None:
         if self.can_peel() and not self.decided("peel"):
             self.decide(1, "peel")
-        what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} behind it"
+        what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
         raise unsupported(
             what, f"use another name for one of them, or give {name!r} such a value before the loop"
         )

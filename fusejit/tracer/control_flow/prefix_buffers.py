@@ -49,7 +49,7 @@ class PrefixBuffers:
     def open(self, then: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Memory for arrays that one branch cuts; the first branch puts its rows there.
 
-        ``then`` and ``before`` have what the names hold behind that branch, and in front of both.
+        ``then`` and ``before`` have what the names hold after that branch, and before both.
         """
         self._before = before
         for name in self._region.names:
@@ -68,7 +68,7 @@ class PrefixBuffers:
                 self._never_grow.add(name)
 
     def _memory(self, dtype: np.dtype, extents: Extents) -> Buffer:
-        """Memory that is there in front of the conditional."""
+        """Memory that is there before the conditional."""
         trace = self._trace
         extents = tuple(map(trace.decisions.canonical, extents))
         type_ = TensorType(dtype, extents)

@@ -1,6 +1,6 @@
 """``raise`` and ``try`` where only the kernel knows whether an exception is raised.
 
-``if x.min() < 0: raise ValueError(..)`` becomes a `Assert` that the condition does not hold. Where
+``if x.min() < 0: raise ValueError(..)`` becomes an `Assert` that the condition does not hold. Where
 the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
 the caller's memory the kernel itself raises, which it can if the exception is one of Python's own
 with a literal text, and nothing around could catch it.
@@ -19,8 +19,8 @@ from fusejit.ir.host_calls import deferred_ops
 from fusejit.ir.ops import Assert, HostCall, walk
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
-from fusejit.tracer.runtime.context import active_trace, current_trace
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 
 RAISE = "raise "
@@ -30,7 +30,7 @@ COMPUTED = "computed"
 """The error of a check that the kernel cannot raise itself: its text is computed, say."""
 
 ASSERTS = (
-    "asserts something about elements, behind a store to an argument, with a message that is "
+    "asserts something about elements, after a store to an argument, with a message that is "
     "computed; write the message as a literal"
 )
 """The reason of such a check that stands for an ``assert``."""
@@ -107,5 +107,5 @@ def refuse_deferred_raises(graph: Graph, tries: bool) -> None:
                 raise UnsupportedError.at(op.location, ASSERTS)
             raise Fallback(op.reason)
         if tries and isinstance(op, _MAY_RAISE):
-            what = "may raise, behind a store to an argument, in a function that has a `try`"
+            what = "may raise, after a store to an argument, in a function that has a `try`"
             raise Fallback(f"{what}; raise before the first store")

@@ -2,7 +2,7 @@
 
 The rewritten program (`tracer.capture.rewrite_control`) runs the body of a traced region once, on
 symbols. A region knows the names that are assigned inside. Numbers become values that the op
-carries; an array that is bound anew in each iteration becomes memory that holds the newest one.
+carries; an array that is bound again in each iteration becomes memory that holds the newest one.
 What has to be known before (the type of a number after the first iteration, say) is found by
 tracing again: `Retrace`, with a decision in the trace's table.
 """
@@ -25,7 +25,7 @@ from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.graph_breaks.fallback import Retrace
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -40,7 +40,7 @@ from fusejit.tracer.values.union_scalar import (
 )
 from fusejit.tracer.values.union_types import narrowed, type_of
 
-_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met anew
+_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"
@@ -171,7 +171,7 @@ class Region:
         return frozenset(self.names)
 
     def is_sure(self, name: str, missing: Any) -> bool:
-        """Whether a name is read behind the region, but not where it has no value (``missing``)."""
+        """Whether a name is read after the region, but not where it has no value (``missing``)."""
         if missing is ABSENT:
             return True
         if name.startswith("_st"):  # the result of a `return` has a flag
@@ -260,7 +260,7 @@ class Region:
         return block
 
     def emit(self, op: Op) -> None:
-        """Append the op of the region behind what was computed before it."""
+        """Append the op of the region after what was computed before it."""
         op.location = self.location
         self.trace.append(op, self.trace.block)
 

@@ -1,4 +1,4 @@
-"""Arrays that a loop binds anew with fewer rows: ``x = x[keep]``, and as many as before if not.
+"""Arrays that a loop binds again with fewer rows: ``x = x[keep]``, and as many as before if not.
 
 How many rows are left is known only in the kernel, and never grows. So one buffer of the first
 length serves all iterations: it holds the rows in front, and their number is carried beside it.

@@ -38,7 +38,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
@@ -176,7 +176,7 @@ class TracedFor(Carried):
         return False if self.is_traced or isinstance(flag, TracedArray) else bool(flag)
 
     def _require_decided_end(self) -> None:
-        """In front of another iteration that is traced by itself: stage the loop if it may not run.
+        """Before another iteration that is traced by itself: stage the loop if it may not run.
 
         Otherwise the body stands under a condition on the flags; only the names that the head binds
         would go on to other items.
@@ -188,7 +188,7 @@ class TracedFor(Carried):
             self.decide(True, "stage")
         read = sorted(self.live.intersection(self.bound))
         if read:
-            what = f"{read[0]!r} is read behind an unrolled loop that an element may end early"
+            what = f"{read[0]!r} is read after an unrolled loop that an element may end early"
             raise needs_python(what, f"keep it under another name in the loop: last = {read[0]}")
 
     def leave(self, names: Mapping[str, Any]) -> None:
@@ -223,9 +223,9 @@ class TracedFor(Carried):
         block.yields = (self.unless_stopped(go_on, self.flags).value(),)
         return self.close()
 
-    # -- behind the loop --------------------------------------------------------------------------
+    # -- after the loop --------------------------------------------------------------------------
     def result(self) -> tuple[Any, ...]:
-        """What the names hold behind the loop, and the last items."""
+        """What the names hold after the loop, and the last items."""
         return tuple(self.after[name] for name in (*self.names, *self.targets))
 
     def last_of(self, number: TracedNumber) -> Any:

@@ -47,7 +47,7 @@ from fusejit.tracer.control_flow.regions import (
 from fusejit.tracer.control_flow.shrinking import (
     length_name,
 )
-from fusejit.tracer.elementwise.generic import full
+from fusejit.tracer.elementwise.elementwise_op import full
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_place
@@ -55,7 +55,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64, Operand
+from fusejit.tracer.values.operand_types import I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
@@ -106,7 +106,7 @@ class TracedIf(Region):
         self.open(Block())
 
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """End the first block and begin the second; what the names held in front of both."""
+        """End the first block and begin the second; what the names held before both."""
         self._then = {name: self.look_up(names, name) for name in self.names}
         self._prefix_buffers.open(self._then, self._before)
         self._then_block = self.close()
@@ -114,7 +114,7 @@ class TracedIf(Region):
         return tuple(self._before.values())
 
     def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """End the second block; what the names hold behind both."""
+        """End the second block; what the names hold after both."""
         self._now = {name: self.look_up(names, name) for name in self.names}
         return self.join(self._then, self._now, names)
 
@@ -304,7 +304,7 @@ class TracedIf(Region):
         return tuple(values)
 
     def _is_around(self, array: Any) -> bool:
-        """Whether an array was made in front of the conditional."""
+        """Whether an array was made before the conditional."""
         return self.trace.is_open(array.storage.home) and array.storage.home not in (
             self._then_block,
             self.trace.block,

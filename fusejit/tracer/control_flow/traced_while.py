@@ -92,7 +92,7 @@ class TracedWhile(Carried):
         return [flag for flag in self.flags if self.argument_of(flag) is not None]
 
     def _asked_unless_stopped(self, go_on: TracedArray) -> TracedArray:
-        """The condition inside a conditional: behind a ``break`` it draws nothing, and no index in
+        """The condition inside a conditional: after a ``break`` it draws nothing, and no index in
         it is out of bounds."""
         trace = self.trace
         condition = Block(yields=(go_on.value(),))
@@ -139,5 +139,5 @@ class TracedWhile(Carried):
         self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))
 
     def result(self) -> tuple[Any, ...]:
-        """What the names hold behind the loop."""
+        """What the names hold after the loop."""
         return tuple(self.after[name] for name in self.names)

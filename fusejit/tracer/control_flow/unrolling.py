@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.runtime.context import active_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import needs_python
 
 FREE_ITERATIONS = 16  # a loop of so many may have a long body
@@ -31,7 +31,7 @@ class UnrollBudget:
         self._iterations = 0
 
     def spend(self) -> None:
-        """In front of another iteration: end the trace if the loop has grown too long."""
+        """Before another iteration: end the trace if the loop has grown too long."""
         self._iterations += 1
         if not self._trace.is_bounded:
             return

@@ -13,7 +13,7 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 
 @primitive(np.select)

@@ -25,15 +25,15 @@ from fusejit.ir.complex_numbers import (
 )
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
 from fusejit.tracer.elementwise.powers import decide_equal
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import C128, F64, Operand
+from fusejit.tracer.values.operand_types import C128, F64, Operand
 
 BOOL = np.dtype(np.bool_)
 _SAMPLE = 3

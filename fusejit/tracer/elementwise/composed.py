@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import (
+from fusejit.ir.write_access import WriteAccess
+from fusejit.tracer.elementwise.elementwise_op import (
     copy_of,
     emit_elementwise,
     has_extents,
@@ -19,15 +19,15 @@ from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.library.conversions import copy_method
 from fusejit.tracer.library.creation import array_from, natural_dtype
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     Operand,
     can_cast,
     contains_traced,
@@ -198,7 +198,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
         raise Fallback("np.copyto into an array that is not of this trace")
-    if dst.stores is not Access.WRITEABLE:  # NumPy takes what is in that very memory already
+    if dst.stores is not WriteAccess.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
     if len(operand.extents) > dst.ndim:  # NumPy leaves out axes in front that are 1 long

@@ -1,8 +1,8 @@
-"""Where Python raises for a number and NumPy does not: each is a `Assert` in the kernel.
+"""Where Python raises for a number and NumPy does not: each is an `Assert` in the kernel.
 
 ``1 / x`` of Python numbers raises ZeroDivisionError for 0, ``math.sqrt(x)`` ValueError below 0,
 ``int(x)`` for NaN and infinity, where the loops of NumPy have infinity, NaN and some integer. What
-ranges show not to happen (`fusejit.tracer.values.overflow`) is not checked.
+ranges show not to happen (`fusejit.tracer.values.integer_overflow`) is not checked.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import F64, I64, operand_of
+from fusejit.tracer.values.operand_types import F64, I64, operand_of
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _END = 2.0**63  # of what int64 holds

@@ -10,13 +10,13 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import Compute
+from fusejit.tracer.elementwise.elementwise_op import Compute
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host
-from fusejit.tracer.values.operands import F64, Operand, literal_as, require_number_fits
+from fusejit.tracer.values.operand_types import F64, Operand, literal_as, require_number_fits
 
 _CLASSES = (2, 0.5, 1, -1, 0)
 NEGATIVE = "Integers to negative integer powers are not allowed."

@@ -1,7 +1,7 @@
 """Python's ``base ** exponent`` on numbers of which one is known only in the kernel.
 
 What Python computes in other ways (a float for a negative exponent of an int, an int of more than
-64 bits, a complex number) or refuses ends the call by a `Assert`; where the bounds of a loop show
+64 bits, a complex number) or refuses ends the call by an `Assert`; where the bounds of a loop show
 that it cannot happen, there is none.
 """
 
@@ -15,13 +15,13 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Varies
 
 _BOOL = np.dtype(np.bool_)

@@ -12,7 +12,7 @@ from fusejit.dataclass import replace
 from fusejit.ir.host import NUMPY_FUNCTIONS
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.row import ScalarOp
-from fusejit.ir.scalar_ops.table import UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.comparisons import (
     COMPARISONS,
@@ -20,14 +20,14 @@ from fusejit.tracer.elementwise.comparisons import (
     decide_comparison,
 )
 from fusejit.tracer.elementwise.complex_ufuncs import complex_computation, operator_of_power
-from fusejit.tracer.elementwise.generic import Compute, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise, require_extents
 from fusejit.tracer.elementwise.powers import float_power, power
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
-from fusejit.tracer.host.host_calls import host_call
+from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.numpy_forms import form_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
@@ -39,7 +39,7 @@ from fusejit.tracer.values.kernel_numbers import (
     python_arithmetic,
 )
 from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number, value_of
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     C128,
     F64,
     Operand,

@@ -18,7 +18,7 @@ import numpy as np
 import fusejit.tracer.reductions.masked_reductions  # noqa: F401  its handlers are there first
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.tracer.elementwise.composed import copyto
-from fusejit.tracer.elementwise.generic import has_extents
+from fusejit.tracer.elementwise.elementwise_op import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
@@ -31,12 +31,12 @@ from fusejit.tracer.reductions.over_axes import (
     reduce_array,
     sum_of,
 )
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
 _EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from fusejit.outcome import FAULT, Outcome, OutcomeKind, fallback, numpy_raising
 from fusejit.package_files import is_package_file
-from fusejit.tracer.runtime.context import active_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import is_programs, needs_python, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"

@@ -18,7 +18,7 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.union_scalar import UnionScalar
 

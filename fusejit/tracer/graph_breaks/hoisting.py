@@ -1,4 +1,4 @@
-"""What can be computed in front of a statement that Python has to run.
+"""What can be computed before a statement that Python has to run.
 
 ::
 
@@ -8,9 +8,9 @@
 The parts of an expression are taken out in the order in which Python evaluates them. Names,
 constants and attributes of names stay; so does all of a statement in which a part is evaluated
 under a condition, or several times, or where taking a part out would change the order: what stays
-in front of a part is then read behind it, which is seen if the part is not quiet::
+before a part is then read after it, which is seen if the part is not quiet::
 
-    self.log.add(self.fit(x))          part0 = self.log.add        # Python's: fit may bind it anew
+    self.log.add(self.fit(x))          part0 = self.log.add        # Python's: fit may bind it again
                                        part1 = self.fit(x)
                                        part0(part1)
 """
@@ -79,7 +79,7 @@ class Hoist:
     local : set of str
         The function's own names.
     rebound : set of str
-        Those that its inner functions bind anew; no call binds the others.
+        Those that its inner functions bind again; no call binds the others.
     """
 
     def __init__(self, fresh: Callable[[], str], local: Set[str], rebound: Set[str]) -> None:
@@ -141,7 +141,7 @@ class Hoist:
     def _function_first(
         self, node: ast.Call, places: list[Place]
     ) -> tuple[list[Place], list[ast.stmt]]:
-        """Take out what is called, which the arguments may bind anew; the places that are left."""
+        """Take out what is called, which the arguments may bind again; the places that are left."""
         parts: list[ast.stmt] = []
         if isinstance(node.func, ast.Attribute) and not is_trivial(node.func):
             parts.append(self._taken_out(places[0]))

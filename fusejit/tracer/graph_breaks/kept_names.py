@@ -1,7 +1,7 @@
-"""What names hold behind a segment that raises: a handler, say, reads them.
+"""What names hold after a segment that raises: a handler, say, reads them.
 
 In a ``try``, and in a ``with``, whose context may end an exception, a handler finds what was bound
-in front of the statement that failed: NumPy has run it, in a frame that the traceback holds::
+before the statement that failed: NumPy has run it, in a frame that the traceback holds::
 
     try:
         a, b = segments.s2(x)

@@ -1,4 +1,4 @@
-"""Which statements of a function Python runs, and what can be computed in front of each.
+"""Which statements of a function Python runs, and what can be computed before each.
 
 The statement at which a trace ended is Python's, and so is whatever reads names that only Python
 can handle, assigns global names, or is of a kind that is not followed. Parts of it that are not are
@@ -154,7 +154,7 @@ class PythonStatements:
         return [*before, node]
 
     def _split(self, node: ast.stmt) -> list[ast.stmt]:
-        """A statement of Python behind what can be computed in front of it.
+        """A statement of Python after what can be computed before it.
 
         Where the trace ended in one of these parts, that part is split, and the rest is compiled.
         """

@@ -17,8 +17,8 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
-from fusejit.tracer.host.host_calls import Arguments
-from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.host.host_call_tracing import Arguments
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_place, needs_python
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
@@ -119,7 +119,7 @@ def emit_effect(
 ) -> None:
     """Emit an effect without a result: the function ``name`` with these arguments.
 
-    ``objects`` are given to it in front of them.
+    ``objects`` are given to it before them.
     """
     trace = current_trace()
     arguments = _Arguments(trace)

@@ -17,7 +17,7 @@ import fusejit.tracer.reductions.contraction
 import fusejit.tracer.reductions.outer_products  # noqa: F401  its handlers are there first
 from fusejit.dataclass import dataclass
 from fusejit.ir.host_calls import host_function
-from fusejit.tracer.host.host_calls import host_call
+from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign_operand, stored_into
 from fusejit.tracer.library.numpy_source import primitive_of
@@ -25,7 +25,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import Operand
+from fusejit.tracer.values.operand_types import Operand
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.draws import BOUNDS, inline_draw
 from fusejit.ir.host import HostExpr, Path, generator_address
+from fusejit.ir.inline_draw_table import BOUNDS, inline_draw
 from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.host.host_calls import Arguments
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.library.creation import shape_argument
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import F64, I64, operand_of
+from fusejit.tracer.values.operand_types import F64, I64, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
 
 _INT64 = np.iinfo(np.int64)
@@ -71,7 +71,7 @@ class Draws:
         return function(*bound.args, **bound.kwargs)
 
     def numbers(self, method: str, size: Any, dtype: Any = F64, *parameters: Any) -> Any:
-        """A draw of `fusejit.ir.draws`."""
+        """A draw of `fusejit.ir.inline_draw_table`."""
         row = inline_draw(method, np.dtype(dtype).name)
         if row is None:
             raise Unknown

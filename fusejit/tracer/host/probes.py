@@ -13,16 +13,16 @@ from fusejit.dataclass import dataclass
 from fusejit.errors import FusejitError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls
-from fusejit.ir.access import is_writeable
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.ir.values import Value
+from fusejit.ir.write_access import is_writeable
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.sample_inputs import elements, laid_out, other_elements
-from fusejit.tracer.indexing.reshapes import is_contiguous, require_elements, without_ones
-from fusejit.tracer.indexing.views import permuted
+from fusejit.tracer.indexing.reshape_functions import is_contiguous, require_elements, without_ones
+from fusejit.tracer.indexing.view_functions import permuted
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.trace import Trace

@@ -13,9 +13,9 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_scalar_fits
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.host.host_calls import with_selected
+from fusejit.tracer.host.host_call_tracing import with_selected
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.kernel_indices import (
@@ -44,13 +44,13 @@ from fusejit.tracer.indexing.stores import (
     note_store_of_itself,
     require_writeable,
 )
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
 from fusejit.tracer.values.union_operators import as_integer, store
@@ -193,7 +193,7 @@ def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[Indexing
 
 
 def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The index without full slices behind a mask: ``x[m, :]`` is ``x[m]``."""
+    """The index without full slices after a mask: ``x[m, :]`` is ``x[m]``."""
     if len(index) < 2 or not is_mask(index[0]):
         return index
     rest = [i for i in index[1:] if i is not Ellipsis]

@@ -1,10 +1,10 @@
 """Indices that are integer arrays: ``x[i, :, j]`` as one op that reads elements at computed places.
 
 NumPy's rule for the result: integer arrays and ints, broadcast against each other, are one block of
-axes. It stands where they stand, if they stand side by side, and in front of everything else if
+axes. It stands where they stand, if they stand side by side, and before everything else if
 not; slices and new axes keep their places around it.
 
-Whether all integers are within bounds is a `Assert` of its own in front of the op: the largest of
+Whether all integers are within bounds is an `Assert` of its own before the op: the largest of
 ``max(i, -1 - i)`` is compared with the length of the axis, once per array of integers. If it fails,
 NumPy runs the call and raises its own IndexError.
 """
@@ -24,7 +24,7 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
@@ -32,7 +32,7 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operands import Operand, operand_of
+from fusejit.tracer.values.operand_types import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
 
@@ -248,7 +248,7 @@ def _is_empty(trace: Trace, extent: AffineExpr) -> bool:
 
 
 def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: int) -> None:
-    """A `Assert` that ``-extent <= integers < extent``."""
+    """An `Assert` that ``-extent <= integers < extent``."""
     known, dtype = trace.decisions.constant(extent), integers.dtype
     if known is not None and dtype.kind == "u" and known > np.iinfo(dtype).max:
         return  # bytes into a table of 256
@@ -294,7 +294,7 @@ def check_that(
     shown: ir.CheckedIndex | None = None,
     error: str = "IndexError",
 ) -> None:
-    """A `Assert` that the largest ``reach`` is below ``extent``; none where one has been made."""
+    """An `Assert` that the largest ``reach`` is below ``extent``; none where one has been made."""
     extent = trace.decisions.canonical(extent)
     value = integers.value()
     known = trace.checked.setdefault(value, [])

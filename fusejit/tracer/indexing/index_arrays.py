@@ -11,13 +11,13 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 _BOOL = np.dtype(np.bool_)
 
@@ -25,7 +25,9 @@ _BOOL = np.dtype(np.bool_)
 def index_array(item: Any) -> TracedArray | None:
     """The integers that an item of an index is, or None for slices, ints, None and Ellipsis."""
     if isinstance(item, Items):
-        raise needs_python("indexes with a range of what each call has anew", "use np.arange")
+        raise needs_python(
+            "indexes with a range of values that change with each call", "use np.arange"
+        )
     if isinstance(item, range):
         item = current_trace().reading.constant(np.asarray(item, np.int64))
     if isinstance(item, list) or (isinstance(item, tuple) and item):

@@ -26,7 +26,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import int_fits
+from fusejit.tracer.values.operand_types import int_fits
 from fusejit.tracer.values.shapes import Varies
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
@@ -181,7 +181,7 @@ def _fits(number: Any, dtype: np.dtype) -> bool:
 
 @primitive("check_fits")
 def check_fits(number: TracedArray, dtype: np.dtype) -> None:
-    """A `Assert` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
+    """An `Assert` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
 
     Of integers that each call knows before, guards ask instead.
     """
@@ -213,7 +213,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
 
 @primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-    """A `Assert` that two integers are one."""
+    """An `Assert` that two integers are one."""
 
     def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("equal", [ref(left), ref(right)], _BOOL)
@@ -225,7 +225,7 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
 
 @primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
-    """A `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
+    """An `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
 
     def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
@@ -271,9 +271,9 @@ def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
 
 
 def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:
-    """A `Assert` that the distance of the ends of a range fits 64 bits, and is far from there.
+    """An `Assert` that the distance of the ends of a range fits 64 bits, and is far from there.
 
-    `fusejit.tracer.values.overflow` drops it where it is so for all numbers.
+    `fusejit.tracer.values.integer_overflow` drops it where it is so for all numbers.
     """
     decisions = trace.decisions
     if not any(decisions.is_local(AffineExpr.symbol(s)) for s in (end - start).symbols()):
@@ -298,7 +298,7 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
 
 @primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
-    """A `Assert` that an integer compares with 0 as a decision has it."""
+    """An `Assert` that an integer compares with 0 as a decision has it."""
 
     def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.host.host_calls import host_call
+from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import operand_of
+from fusejit.tracer.values.operand_types import operand_of
 
 _WHOLE = slice(None)
 

@@ -4,7 +4,7 @@ How many elements a mask selects is known only when the kernel runs. Elementwise
 know: ``x[m] = np.sqrt(y[m]) + 1`` is computed for every element and stored where ``m`` is true.
 Reductions (`fusejit.tracer.reductions.masked_reductions`) take neutral elements for the others.
 For anything else (returning it, other arrays beside it) NumPy makes an array of them between
-kernels, of which the launcher reads the size (`fusejit.tracer.host.host_calls`).
+kernels, of which the launcher reads the size (`fusejit.tracer.host.host_call_tracing`).
 
 A mask with fewer axes than the array selects from the first axes: ``image[m]`` with ``image`` of
 shape (h, w, 3) and ``m`` of shape (h, w) has one axis for what is selected, and the axis of 3.
@@ -24,7 +24,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray

@@ -11,8 +11,8 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.products import product
 from fusejit.tracer.values.shapes import MAX_SIZE, Extents
 
 _SAME_SIZE = "a reshape keeps the number of elements"
@@ -64,8 +64,8 @@ def _without_ends(
     """The old axes and the known sizes that are left when those are gone whose products agree.
 
     ``(h, w)`` to ``(h // 2, 2, -1)`` leaves ``w`` to the -1, under the guard that 2 divides h. The
-    product of the known sizes in front of the -1, if they are not constants, has to be the product
-    of the first axes in this call; likewise behind it.
+    product of the known sizes before the -1, if they are not constants, has to be the product
+    of the first axes in this call; likewise after it.
     """
     decisions = trace.decisions
     kept = list(old)

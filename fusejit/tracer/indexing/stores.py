@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.ir.access import Access
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.elementwise.generic import emit_elementwise, require_extents
+from fusejit.ir.write_access import WriteAccess
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import Operand
+from fusejit.tracer.values.operand_types import Operand
 
 
 def require_writeable(target: TracedArray) -> None:
@@ -33,9 +33,9 @@ def require_writeable(target: TracedArray) -> None:
 def require_access(target: TracedArray) -> None:
     """Fall back where NumPy refuses to store, and leave to Python what it warns of."""
     stores = target.stores
-    if stores is Access.READ_ONLY:
+    if stores is WriteAccess.READ_ONLY:
         raise numpy_raises("ValueError: assignment destination is read-only")
-    if stores is Access.WARNS:
+    if stores is WriteAccess.WARNS:
         raise needs_python("stores into what np.broadcast_arrays made", "store into a copy")
 
 

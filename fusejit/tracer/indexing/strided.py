@@ -15,7 +15,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.indexing.basic import integer
 from fusejit.tracer.indexing.gathers import gather, mark_within_bounds, pick, scatter
 from fusejit.tracer.indexing.kernel_indices import (

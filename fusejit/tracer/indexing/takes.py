@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.ir.scalar_ops.table import UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
-from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
-from fusejit.tracer.indexing.reshapes import reshape_method
+from fusejit.tracer.indexing.reshape_functions import reshape_method
 from fusejit.tracer.indexing.stores import assign_operand, require_writeable
-from fusejit.tracer.indexing.views import array_operand, normalize_axis, target_operand
+from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis, target_operand
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operands import Operand, operand_of, resolve
+from fusejit.tracer.values.operand_types import Operand, operand_of, resolve
 
 _BOOL = np.dtype(np.bool_)
 
@@ -206,7 +206,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any = None) -> None:
         target = target_operand(a)
-        if target.stores is not Access.WRITEABLE:  # NumPy stores into it all the same
+        if target.stores is not WriteAccess.WRITEABLE:  # NumPy stores into it all the same
             what = f"np.{ufunc.__name__}.at into a read-only array is not traced"
             raise unsupported(what, MOVE_OUTSIDE)
         require_writeable(target)

@@ -13,17 +13,22 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.generic import copy_of, full
+from fusejit.tracer.elementwise.elementwise_op import copy_of, full
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
-from fusejit.tracer.indexing.reshapes import is_in_order
+from fusejit.tracer.indexing.reshape_functions import is_in_order
 from fusejit.tracer.library.creation import array_from, order_argument
 from fusejit.tracer.library.joins import array_of_list
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import can_cast, contains_traced, dtype_argument, operand_of
+from fusejit.tracer.values.operand_types import (
+    can_cast,
+    contains_traced,
+    dtype_argument,
+    operand_of,
+)
 
 _ORDERS = ("K", "A", "C", "F")
 _MOST_AXES = 64

@@ -8,15 +8,15 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.generic import full
+from fusejit.tracer.elementwise.elementwise_op import full
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import size_of_kernel
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     C128,
     F64,
     I64,

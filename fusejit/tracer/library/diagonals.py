@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise, full
+from fusejit.ir.write_access import WriteAccess
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
-from fusejit.tracer.indexing.views import array_operand, normalize_axis
+from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
 from fusejit.tracer.library.triangles import offset_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 
 def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> TracedArray:
@@ -58,7 +58,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     if first == second:
         raise numpy_raises("ValueError: axis1 and axis2 cannot be the same")
     result = diagonal_view(array, offset, first, second)
-    result.access = Access.READ_ONLY
+    result.access = WriteAccess.READ_ONLY
     return result
 
 
@@ -81,7 +81,7 @@ def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
     """Zeros with ``values`` on a diagonal.
 
     With the main one it is a choice between numbers, which folds into what reads the matrix; other
-    diagonals start behind the first row or column, and are stored into zeros.
+    diagonals start after the first row or column, and are stored into zeros.
     """
     trace = values.trace
     offset = offset_of(k)

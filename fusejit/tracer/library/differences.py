@@ -9,7 +9,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import broadcast_to, normalize_axes, normalize_axis
+from fusejit.tracer.indexing.view_functions import broadcast_to, normalize_axes, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, empty_like
 from fusejit.tracer.library.joins import concatenate
@@ -18,7 +18,7 @@ from fusejit.tracer.reductions.over_axes import NO_VALUE, sum_of
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import F64, contains_traced, operand_of
+from fusejit.tracer.values.operand_types import F64, contains_traced, operand_of
 
 
 def along(array: TracedArray, axis: int, item: Any) -> TracedArray:

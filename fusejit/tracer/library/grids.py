@@ -9,17 +9,17 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.mask_indices import positions
-from fusejit.tracer.indexing.views import broadcast_to
+from fusejit.tracer.indexing.view_functions import broadcast_to
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.library.parts import new_array, section, store
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
 
 @primitive(np.meshgrid)

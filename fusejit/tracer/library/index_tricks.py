@@ -17,14 +17,14 @@ from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.builtin_functions import represented_type
-from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced, operand_of
-from fusejit.tracer.values.products import product
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 
 def _items(key: Any) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
 # --------------------------------------------------------------------------------------- r_ and c_
 @_trick(np.r_)
 def rows(key: Any) -> Any:
-    """``np.r_[a, 0, 1:n]``: one behind the other along the first axis."""
+    """``np.r_[a, 0, 1:n]``: one after the other along the first axis."""
     return _joined(key, lambda part: part if part.ndim else part[None], 0)
 
 

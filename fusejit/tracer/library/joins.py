@@ -9,9 +9,9 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import copy_of, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.indexing.views import (
+from fusejit.tracer.indexing.view_functions import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -21,13 +21,13 @@ from fusejit.tracer.indexing.views import (
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.join_order import joined_order
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import value_of
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     Operand,
     can_cast,
     contains_traced,
@@ -107,7 +107,7 @@ def _result_dtype(
 
 
 def join(parts: Sequence[TracedArray], axis: int, out: Any, dtype: np.dtype) -> TracedArray:
-    """The parts one behind the other along an axis."""
+    """The parts one after the other along an axis."""
     trace = parts[0].trace
     decisions = trace.decisions
     for part in parts[1:]:
@@ -245,7 +245,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 @primitive(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """``np.insert`` of numbers, or of a vector, in front of one place of a vector."""
+    """``np.insert`` of numbers, or of a vector, before one place of a vector."""
     if not contains_traced([arr, obj, values]):
         return NotImplemented
     array, at = _as_array(arr), value_of(obj)

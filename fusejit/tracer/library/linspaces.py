@@ -9,17 +9,17 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc, call_ufunc
-from fusejit.tracer.indexing.views import moveaxis, normalize_axis
+from fusejit.tracer.indexing.view_functions import moveaxis, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     I64,
     Operand,
     contains_traced,

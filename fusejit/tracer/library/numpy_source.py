@@ -17,10 +17,10 @@ import numpy as np
 
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.capture.callables import is_numpy_source
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import as_pythons
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 _BY_MODULE = {
     "numpy": "apply_over_axes asarray_chkfinite average i0 iscomplex isreal polyder polyint "

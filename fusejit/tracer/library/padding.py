@@ -19,11 +19,11 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
-from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
-from fusejit.tracer.indexing.views import permuted
+from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
+from fusejit.tracer.indexing.view_functions import permuted
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.linspaces import linspace
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
@@ -32,7 +32,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 MOST_PARTS = 9  # of an array that is padded along two axes
 _OPTIONS = {
@@ -53,7 +53,7 @@ _STATISTICS: dict[str, Any] = {"maximum": max_of, "minimum": min_of, "mean": mea
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How far one axis is padded before and behind its ``size`` elements."""
+    """How far one axis is padded before and after its ``size`` elements."""
 
     before: AffineExpr
     size: AffineExpr

@@ -16,7 +16,7 @@ from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import Operand, operand_of
+from fusejit.tracer.values.operand_types import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 

@@ -15,7 +15,7 @@ from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 
 @primitive(np.polyval)

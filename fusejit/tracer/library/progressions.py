@@ -17,14 +17,14 @@ from fusejit.ir.types import IteratorType
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar
 from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
 from fusejit.tracer.values.number import TracedNumber, apply_host
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     I64,
     dtype_argument,
     literal_as,

@@ -9,17 +9,17 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.reshapes import require_elements, reshape_method
-from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.indexing.reshape_functions import require_elements, reshape_method
+from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 
 def _count(number: Any, name: str) -> AffineExpr:

@@ -13,18 +13,18 @@ from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.reshapes import reshape_method
-from fusejit.tracer.indexing.views import array_operand, normalize_axis
+from fusejit.tracer.indexing.reshape_functions import reshape_method
+from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host
-from fusejit.tracer.values.operands import I64, contains_traced
+from fusejit.tracer.values.operand_types import I64, contains_traced
 
 Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import array_operand, moveaxis, normalize_axis, permuted
+from fusejit.tracer.indexing.view_functions import array_operand, moveaxis, normalize_axis, permuted
 from fusejit.tracer.library.parts import section
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive

@@ -22,7 +22,7 @@ from fusejit.ir.definitions.instance import (
     combiner_row,
     instantiate,
 )
-from fusejit.ir.definitions.starts import check_starts, is_scalar_start
+from fusejit.ir.definitions.output_starts import check_starts, is_scalar_start
 from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
@@ -30,17 +30,17 @@ from fusejit.structured import library_calls
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
-from fusejit.tracer.elementwise.generic import copy_of, full
+from fusejit.tracer.elementwise.elementwise_op import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argument, operand_of
+from fusejit.tracer.values.operand_types import Operand, contains_traced, dtype_argument, operand_of
 
 
 def primitive_of(function: Any) -> Callable[..., Any] | None:

@@ -10,17 +10,17 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import array_operand
+from fusejit.tracer.indexing.view_functions import array_operand
 from fusejit.tracer.library.creation import order_argument, shape_argument
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
 
 def offset_of(k: Any) -> AffineExpr:

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 
 @primitive(np.lib.stride_tricks.sliding_window_view)
@@ -51,5 +51,5 @@ def sliding_window_view(
         places[a] += AffineExpr.dim(array.ndim + number)
     whole = (*extents, *sizes)
     result = array.view(IndexingMap(len(whole), tuple(places)), whole)
-    result.access = Access.READ_ONLY
+    result.access = WriteAccess.READ_ONLY
     return result

@@ -13,10 +13,10 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.generic import require_extents
+from fusejit.tracer.elementwise.elementwise_op import require_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
+from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
@@ -24,7 +24,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operands import (
+from fusejit.tracer.values.operand_types import (
     Operand,
     contains_traced,
     dtype_argument,

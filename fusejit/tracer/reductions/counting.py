@@ -15,7 +15,7 @@ import numpy as np
 import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.control_flow.compaction import between
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber

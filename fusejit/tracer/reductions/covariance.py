@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
-from fusejit.tracer.indexing.views import permuted, squeeze
+from fusejit.tracer.indexing.view_functions import permuted, squeeze
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
@@ -18,7 +18,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
-from fusejit.tracer.values.operands import F64, contains_traced
+from fusejit.tracer.values.operand_types import F64, contains_traced
 
 
 def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> TracedArray:

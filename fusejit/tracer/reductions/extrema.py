@@ -13,15 +13,15 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.reshapes import reshape_method
-from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.indexing.reshape_functions import reshape_method
+from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import Operand
+from fusejit.tracer.values.operand_types import Operand
 
 _BOOL = np.dtype(np.bool_)
 _NOWHERE = np.iinfo(np.int64).max

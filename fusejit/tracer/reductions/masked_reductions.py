@@ -24,7 +24,7 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.indexing.masked import (
     METHODS_OF_ELEMENTS,
@@ -33,7 +33,7 @@ from fusejit.tracer.indexing.masked import (
     as_array,
     with_trailing_axes,
 )
-from fusejit.tracer.indexing.views import normalize_axes
+from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.reductions.over_axes import (
     NO_VALUE,
     all_of,
@@ -56,7 +56,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
 
 
 def _reduced_axes(elements: MaskedElements, axis: Any) -> tuple[tuple[int, ...], bool]:

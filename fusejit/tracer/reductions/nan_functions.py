@@ -29,7 +29,7 @@ from fusejit.tracer.reductions.over_axes import (
 from fusejit.tracer.reductions.statistics import count_above, degrees_lost, variance
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import I64, contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import I64, contains_traced, dtype_argument
 
 
 def chosen(array: TracedArray, number: float) -> tuple[TracedArray, TracedArray]:

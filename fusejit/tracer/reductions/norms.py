@@ -8,14 +8,14 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import max_of, min_of, sum_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import F64, contains_traced
+from fusejit.tracer.values.operand_types import F64, contains_traced
 
 
 @primitive(np.linalg.norm)

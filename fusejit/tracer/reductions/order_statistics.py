@@ -26,7 +26,7 @@ import numpy as np
 
 import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 
@@ -185,7 +185,7 @@ def _insert(ordered):  # type: ignore[no-untyped-def]
 
 @_written_out
 def _select(ordered, middle):  # type: ignore[no-untyped-def]
-    """Put into its place what a sort would put there; what is in front of it is not larger."""
+    """Put into its place what a sort would put there; what is before it is not larger."""
     low = 0
     high = len(ordered) - 1
     while low < high:

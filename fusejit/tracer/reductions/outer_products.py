@@ -9,8 +9,8 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
-from fusejit.tracer.indexing.reshapes import reshape_method
-from fusejit.tracer.indexing.views import (
+from fusejit.tracer.indexing.reshape_functions import reshape_method
+from fusejit.tracer.indexing.view_functions import (
     moveaxis,
     normalize_axis,
     permuted,
@@ -22,7 +22,7 @@ from fusejit.tracer.reductions.contraction import dot, matmul
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operand_types import contains_traced
 
 
 def _flat(obj: Any) -> TracedArray:

@@ -13,10 +13,10 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.indexing.views import kept_axes_map, normalize_axes
+from fusejit.tracer.indexing.view_functions import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
@@ -25,7 +25,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import C128, F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.values.operand_types import C128, F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Varies
 
 BOOL = np.dtype(np.bool_)

@@ -18,13 +18,13 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops.table import UFUNC_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.nan_functions import chosen
@@ -32,7 +32,7 @@ from fusejit.tracer.reductions.over_axes import accumulate_dtype, into
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
 
 def accumulate(array: TracedArray, ufunc: np.ufunc, axis: int, dtype: np.dtype) -> TracedArray:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
-from fusejit.tracer.indexing.views import normalize_axes
+from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
     BOOL,
@@ -31,7 +31,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
-from fusejit.tracer.values.operands import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
 
 @primitive(np.var)

@@ -41,9 +41,9 @@ from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
 from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.access import Access
+from fusejit.tracer.runtime.active_trace import active_trace
+from fusejit.tracer.runtime.attribute_access import AttributeAccess
 from fusejit.tracer.runtime.captures import Captures
-from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_operators import is_none
@@ -73,7 +73,7 @@ class Activation:
         path: Path | None,
         entry: FunctionType,
         captures: Captures,
-        access: Access,
+        access: AttributeAccess,
         invoke: Invoke,
         exact: Callable[[Any], Any],
     ) -> None:
@@ -359,7 +359,7 @@ class AttrSlot:
 
     __slots__ = ("_access", "_name", "_obj")
 
-    def __init__(self, access: Access, obj: Any, name: str) -> None:
+    def __init__(self, access: AttributeAccess, obj: Any, name: str) -> None:
         self._access, self._obj, self._name = access, obj, name
 
     @property
@@ -381,7 +381,7 @@ class ItemSlot:
 
     __slots__ = ("_access", "_key", "_obj")
 
-    def __init__(self, access: Access, obj: Any, key: Any) -> None:
+    def __init__(self, access: AttributeAccess, obj: Any, key: Any) -> None:
         self._access, self._obj, self._key = access, obj, key
 
     @property

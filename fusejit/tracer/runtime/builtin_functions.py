@@ -18,7 +18,7 @@ from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
-from fusejit.tracer.values.operands import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 
 def represented_type(obj: Any) -> type:

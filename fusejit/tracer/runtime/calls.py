@@ -32,7 +32,7 @@ from fusejit.tracer.capture.callables import (
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.access import Access, class_attribute
+from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.runtime.captures import Captures, Reads
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
@@ -79,7 +79,7 @@ class Calls:
     made_here : callable
         Whether a function was made by the traced code itself.
     meet_native : callable
-        Is told of each function that is called without callbacks, and of its arguments.
+        Is called with each function that is called without callbacks, and of its arguments.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Calls:
         self._depth = 0
         self._active: Counter[CodeType] = Counter()
         self._recursions = 0
-        self.access = Access(captures, self.invoke, made_here)
+        self.access = AttributeAccess(captures, self.invoke, made_here)
         self._special: dict[Any, Callable[..., Any]] = {
             getattr: self._getattr,
             hasattr: self._hasattr,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.fallback import Fallback
@@ -122,13 +122,13 @@ class Reading:
             n > 1 and captured.size and a != b
             for n, a, b in zip(array.shape, array.strides, captured.strides, strict=True)
         ):
-            what = "an array with gaps in memory, made of constants, is not made anew by a kernel"
+            what = "an array with gaps in memory, made of constants, is not made again by a kernel"
             raise needs_python(what, "copy it")
         source = self._read_array(path, captured)
         fresh: TracedArray = PRIMITIVES["copy"](source, "K")
         if array.base is not None:
             fresh = fresh.as_view()
-            fresh.access = Access.of(array)
+            fresh.access = WriteAccess.of(array)
         self.checks = [c for c in self.checks if c.path != path]
         self.constants[path.name] = captured
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id

@@ -119,7 +119,7 @@ class Captures:
     trace : CapturingTrace
         Makes the traced values and records the checks.
     meet : callable
-        Is told of each object.
+        Is called with each object.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import can_undo, deferred_ops, sizes_defined
-from fusejit.ir.memory import walk_versions
+from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     OUT_OF_BOUNDS_IF_RUN,
     Assert,
@@ -35,7 +35,7 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.origins import IS_AN_OBJECT
 
@@ -48,9 +48,9 @@ BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
 
 
 def checks_first(graph: Graph, undoes: bool = False) -> None:
-    """Move every check in front of all stores to the caller's memory; fall back if one cannot.
+    """Move every check before all stores to the caller's memory; fall back if one cannot.
 
-    With ``undoes`` NumPy takes over where a check fails that stays behind one.
+    With ``undoes`` NumPy takes over where a check fails that stays after one.
     """
     if not any(isinstance(op, Assert) for op in walk(graph.block)):
         return
@@ -92,7 +92,7 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
             if undo and (undoes or op.error == IS_AN_OBJECT):
                 op.error = EXTENTS_DIFFER
             elif op.error == IS_AN_OBJECT:
-                raise Fallback(f"behind an effect it must be known whether {op.reason}")
+                raise Fallback(f"after an effect it must be known whether {op.reason}")
             elif is_size and not (undo and op.error == EXTENTS_DIFFER):
                 raise Fallback("a size that a host call returns is checked after a store")
 

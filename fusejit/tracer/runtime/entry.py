@@ -23,7 +23,7 @@ from fusejit.tracer.elementwise import (
     choices,
     closeness,
     composed,
-    math_functions,
+    python_math,
     python_powers,
     ufuncs,
     where_arguments,
@@ -35,12 +35,12 @@ from fusejit.tracer.graph_breaks.fallback import (
     fault_place,
     raised_while_tracing,
 )
-from fusejit.tracer.host import draws, effects, host_functions
+from fusejit.tracer.host import effects, generator_draws, host_functions
 from fusejit.tracer.indexing import basic as indexing
-from fusejit.tracer.indexing import gathers, reshapes, strided, takes, views
+from fusejit.tracer.indexing import gathers, reshape_functions, strided, takes, view_functions
 from fusejit.tracer.library import (
-    blocks,
-    broadcasting,
+    block_matrices,
+    broadcast_functions,
     conversions,
     creation,
     diagonals,
@@ -60,13 +60,13 @@ from fusejit.tracer.library import (
 )
 from fusejit.tracer.reductions import (
     contraction,
-    convolutions,
     counting,
     covariance,
     extrema,
     masked_reductions,
     nan_functions,
     norms,
+    numpy_convolutions,
     order_statistics,
     outer_products,
     scans,
@@ -74,7 +74,7 @@ from fusejit.tracer.reductions import (
 )
 from fusejit.tracer.reductions import over_axes as reductions
 from fusejit.tracer.runtime import builtin_functions, numpy_forms
-from fusejit.tracer.runtime.context import outside_program
+from fusejit.tracer.runtime.active_trace import outside_program
 from fusejit.tracer.runtime.finish import finish
 from fusejit.tracer.runtime.front_end import run_traced
 from fusejit.tracer.runtime.locations import needs_python_where
@@ -84,8 +84,8 @@ from fusejit.tracer.values.shapes import Varies
 
 # importing these modules fills the dispatch table
 PRIMITIVE_MODULES = (
-    blocks,
-    broadcasting,
+    block_matrices,
+    broadcast_functions,
     builtin_functions,
     closeness,
     choices,
@@ -94,12 +94,12 @@ PRIMITIVE_MODULES = (
     composed,
     conversions,
     contraction,
-    convolutions,
+    numpy_convolutions,
     covariance,
     creation,
     diagonals,
     differences,
-    draws,
+    generator_draws,
     effects,
     union_operators,
     extrema,
@@ -112,7 +112,7 @@ PRIMITIVE_MODULES = (
     kernel_numbers,
     linspaces,
     masked_reductions,
-    math_functions,
+    python_math,
     nan_functions,
     norms,
     numpy_forms,
@@ -126,18 +126,18 @@ PRIMITIVE_MODULES = (
     statistics,
     strided,
     triangles,
-    reshapes,
+    reshape_functions,
     takes,
     rolls,
     scans,
     splits,
     ufuncs,
-    views,
+    view_functions,
     windows,
     where_arguments,
     host_functions,
     index_tricks,
-    counting,  # these two behind the rows that they fall back to
+    counting,  # these two after the rows that they fall back to
     order_statistics,
 )
 MAX_RESTARTS = 50
@@ -169,7 +169,7 @@ def trace_function(
     is_part : bool
         Whether the function is a segment of one that runs already: see `fusejit.options`.
     undoes : bool
-        Whether NumPy takes over where the call would raise behind a store, which is undone.
+        Whether NumPy takes over where the call would raise after a store, which is undone.
     texts_are_pythons : bool
         Whether text of numbers is left to Python, as another variant would be needed for each.
     is_bounded : bool

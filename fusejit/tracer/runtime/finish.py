@@ -12,7 +12,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import deferred_assertions, effects_for_good
-from fusejit.ir.memory import renumber_versions
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import (
     GenericOp,
     Load,
@@ -33,9 +33,9 @@ from fusejit.tracer.control_flow.raises import refuse_deferred_raises
 from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback
 from fusejit.tracer.runtime.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
-from fusejit.tracer.runtime.results import Results
 from fusejit.tracer.runtime.trace import Trace
-from fusejit.tracer.values.overflow import check_overflows
+from fusejit.tracer.runtime.traced_results import Results
+from fusejit.tracer.values.integer_overflow import check_overflows
 
 
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
@@ -43,7 +43,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     structure = Results(trace, result, location).structure
     _require_separate_memory(trace)
-    for copy in trace.copies_read_in_loops:  # a later iteration may read it behind a store
+    for copy in trace.copies_read_in_loops:  # a later iteration may read it after a store
         copy.require_unchanged_base()
     substitute_equal_symbols(trace)
     _drop_unused(trace)
@@ -87,7 +87,7 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
 
 
 def _require_undoable(trace: Trace) -> None:
-    """Python's integers have no end: behind what cannot be undone, Python runs the statement."""
+    """Python's integers have no end: after what cannot be undone, Python runs the statement."""
     for op in effects_for_good(trace.graph):
         deferred = [c for c in deferred_assertions(trace.graph) if c.error in BEYOND_RANGE]
         if deferred:

@@ -14,8 +14,8 @@ from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.access import WATCHED
 from fusejit.tracer.runtime.activation import Activation
+from fusejit.tracer.runtime.attribute_access import WATCHED
 from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
 from fusejit.tracer.runtime.captures import Captures, CapturingTrace
 from fusejit.tracer.runtime.locations import mark_entry, unsupported

@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.package_files import is_package_file
-from fusejit.tracer.runtime.context import ACTIVE
+from fusejit.tracer.runtime.active_trace import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=FusejitError)
@@ -109,7 +109,7 @@ def current_location() -> Location:
 def location_of(frame: FrameType | None) -> Location:
     """The user's line that runs in ``frame`` or called it.
 
-    In front of the traced function and behind it, where arguments are read and results handed out,
+    Before the traced function and after it, where arguments are read and results handed out,
     that is the function's own line, not that of whoever called it.
     """
     frames: list[FrameType] = []

@@ -19,9 +19,9 @@ from fusejit.ir.ops import Effect, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
 from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
-from fusejit.tracer.host.host_calls import host_call
+from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.stores import stored_into
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_pythons, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace

@@ -24,8 +24,8 @@ from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.runtime.active_trace import ACTIVE
 from fusejit.tracer.runtime.captured_reads import Reading
-from fusejit.tracer.runtime.context import ACTIVE
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import (
     Place,
@@ -72,7 +72,7 @@ class Trace:
         self.texts_are_pythons = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace
-        self.undoes = False  # whether stores are undone where a check fails behind them
+        self.undoes = False  # whether stores are undone where a check fails after them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
         self.decisions.emit_some = lambda *args: PRIMITIVES["check_some"](self, *args)
@@ -247,7 +247,7 @@ class Trace:
         return self.blocks[-1]
 
     def is_repeated_since(self, home: Block) -> bool:
-        """Whether a loop that was begun behind ``home`` runs what is traced now."""
+        """Whether a loop that was begun after ``home`` runs what is traced now."""
         depth = next((k for k, block in enumerate(self.blocks) if block is home), 0)
         return any(region.repeats for region in self.regions[depth:])
 
@@ -261,7 +261,7 @@ class Trace:
         return symbol
 
     def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-        """A `Assert` that two integers are one; the newest of them is replaced behind it.
+        """An `Assert` that two integers are one; the newest of them is replaced after it.
 
         That must be an integer of the current block: what is made further out must not know it.
         """

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError
-from fusejit.ir.access import Access
 from fusejit.ir.affine import Dim
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import (
     MOVE_OUTSIDE,
@@ -73,7 +73,7 @@ class TracedArray:
         ARRAY, or SCALAR for what NumPy returns as a scalar.
     path : Path or None
         Where the caller's own array object was found, for an argument itself (not a view of it).
-    access : Access
+    access : WriteAccess
         Whether it may be stored into, apart from its memory: broadcasts, windows, diagonals are
         read-only.
     is_view : bool
@@ -105,7 +105,7 @@ class TracedArray:
         self.extents = extents
         self.kind = kind
         self.path: Path | None = None
-        self.access = Access.WRITEABLE
+        self.access = WriteAccess.WRITEABLE
         self.is_view = False
         self.is_known = True
         self._viewed: tuple[Value, Block, Value] | None = None
@@ -165,10 +165,10 @@ class TracedArray:
         )
 
     @property
-    def stores(self) -> Access:
+    def stores(self) -> WriteAccess:
         """Whether NumPy would let the program store into it in this call."""
         memory = self.storage.root.array
-        return self.access if memory is None else max(self.access, Access.of(memory))
+        return self.access if memory is None else max(self.access, WriteAccess.of(memory))
 
     def value(self) -> Value:
         """Its elements at this place of the program."""
@@ -444,7 +444,7 @@ def _install() -> None:
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:
-            if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound anew
+            if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound again
                 return PRIMITIVES["operator"](ufunc, (self, other))
             return PRIMITIVES["operator"](ufunc, (self, other), out=self)
 

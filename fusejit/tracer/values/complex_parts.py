@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.complex_numbers import joined, parts
 from fusejit.ir.ops import Alias
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.tracer.elementwise.generic import emit_elementwise, full
+from fusejit.ir.write_access import WriteAccess
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
@@ -27,7 +27,7 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
 )
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import C128, F64, Operand, operand_of
+from fusejit.tracer.values.operand_types import C128, F64, Operand, operand_of
 from fusejit.tracer.values.storage import Storage
 
 
@@ -265,7 +265,7 @@ def _zeros(array: TracedArray) -> TracedArray:
     zero = operand_of(array.dtype.type(0))
     order = axes_of_order(array, "A")
     zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
-    zeros.access = Access.READ_ONLY
+    zeros.access = WriteAccess.READ_ONLY
     return zeros
 
 

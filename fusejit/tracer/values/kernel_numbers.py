@@ -18,17 +18,17 @@ import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are 
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops.table import HOST_ROWS
+from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_convertible, check_divisor, check_domain
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
-from fusejit.tracer.values.operands import C128, F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import C128, F64, I64, Operand, operand_of
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 BOOL = np.dtype(np.bool_)

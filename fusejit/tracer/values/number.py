@@ -15,7 +15,7 @@ from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
@@ -28,7 +28,7 @@ _LIMIT = 1 << 62
 
 
 class TracedNumber:
-    """A number that each call computes anew: an expression and its value in this call.
+    """A number that each call computes again: an expression and its value in this call.
 
     Deliberately not an ``int``: C code would read past every callback.
 
@@ -180,7 +180,7 @@ class TracedNumber:
     def in_text(self) -> Any:
         """The value that text of the program shows: exact, or Python's to find in each call."""
         if self.trace.texts_are_pythons:
-            raise needs_python("makes text of a number that each call has anew", MOVE_OUTSIDE)
+            raise needs_python("makes text of a number that changes with each call", MOVE_OUTSIDE)
         self.trace.shows_numbers = True
         return self.exact()
 

@@ -23,9 +23,9 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Retrace
-from fusejit.tracer.values.operands import I64, operand_of
+from fusejit.tracer.values.operand_types import I64, operand_of
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -36,7 +36,7 @@ BOOL = np.dtype(np.bool_)
 OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")
 IS_AN_OBJECT = "object"
-"""The kind of a check that an array is its own: behind a store NumPy must be able to take over."""
+"""The kind of a check that an array is its own: after a store NumPy must be able to take over."""
 
 
 @dataclass(eq=False, slots=True)
@@ -144,5 +144,5 @@ def check_own(trace: Trace, which: TracedArray) -> None:
         kind=Kind.PYTHON,
         order=None,
     )
-    reason = "a loop has bound an array anew"
+    reason = "a loop has bound an array again"
     trace.emit(Assert(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))

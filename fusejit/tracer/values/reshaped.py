@@ -12,7 +12,7 @@ from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.runtime.locations import current_location
-from fusejit.tracer.values.products import product
+from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 

@@ -108,7 +108,7 @@ class Decisions:
         return symbol
 
     def forget_local(self, name: str) -> None:
-        """Its block has ended: what was known there need not hold behind it."""
+        """Its block has ended: what was known there need not hold after it."""
         facts = self._facts_of.pop(name, [])
         self._checked_equal.pop(name, None)
         self._nonnegative = [
@@ -280,7 +280,7 @@ class Decisions:
         """Whether the only locals of an expression are sizes of what host calls return.
 
         Nobody knows them while tracing. A decision takes the answer for arrays of some elements,
-        and the kernel checks that it holds, behind the call.
+        and the kernel checks that it holds, after the call.
         """
         local = self._locals.keys() & expr.symbols()
         return self._assumes and local <= self._of_results

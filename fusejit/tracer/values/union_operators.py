@@ -35,7 +35,7 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
     truth_of,
 )
-from fusejit.tracer.values.operands import F64, I64, operand_of, resolve
+from fusejit.tracer.values.operand_types import F64, I64, operand_of, resolve
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.union_scalar import (
     Choice,
@@ -121,7 +121,7 @@ def on_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 
 
 def _without_none(number: Any, text: Callable[[], str]) -> Any:
-    """A number that is not None: a `Assert`, whose failure is a TypeError with ``text``."""
+    """A number that is not None: an `Assert`, whose failure is a TypeError with ``text``."""
     if not is_union_scalar(number) or number.type.types[0] is not None:
         return number
     none = has_place(number, 0)

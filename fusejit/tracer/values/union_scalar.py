@@ -22,7 +22,7 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
@@ -163,7 +163,7 @@ class UnionScalar:
 class OptionalTuple:
     """A tuple, or None: ``tag`` is the bool that is true for the tuple.
 
-    What a search leaves: ``at = None`` in front of a loop, ``at = (i, j)`` in it.
+    What a search leaves: ``at = None`` before a loop, ``at = (i, j)`` in it.
     """
 
     __slots__ = ("items", "tag")

@@ -4,7 +4,7 @@
 
     0 or np.int32     ->  np.int32: 0 fits it, so the value is an int32
     int or np.int32   ->  int64
-    int or np.float64 ->  float64, with a `Assert` that the int is exact in it, where that can fail
+    int or np.float64 ->  float64, with an `Assert` that the int is exact in it, where that can fail
     None or np.uint8  ->  uint8
 """
 
@@ -18,14 +18,14 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.integer_overflow import EXACT
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, number_type
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64, Operand, operand_of
-from fusejit.tracer.values.overflow import EXACT
+from fusejit.tracer.values.operand_types import I64, Operand, operand_of
 from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
@@ -154,7 +154,7 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
 
 
 def _require_exact(number: Any, dtype: np.dtype) -> None:
-    """A `Assert` that an integer is the same number as a float, unless its type says so."""
+    """An `Assert` that an integer is the same number as a float, unless its type says so."""
     own = number_type(number)[1]
     if own.kind not in "iu" or own.itemsize < dtype.itemsize:
         return

@@ -148,7 +148,7 @@ def test_one_named_tuple_in_two_places() -> None:
 
 
 def test_complex_numbers_that_are_returned() -> None:
-    """A number of two parts was put together anew."""
+    """A number of two parts was put together again."""
     z = complex(1, 2)
     decorated = decorate(lambda x, z: (x + 1, z), jit=False)
     assert decorated(X, z)[1] is z

@@ -126,7 +126,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (copied, (np.broadcast_to(V[:1], (4, 1)),)),  # what is there already
     (copied, (read_only(V),)),
     (copied, (V,)),
-    (taken_if, (M, FAR)),  # checked in front of the branch, which does not run
+    (taken_if, (M, FAR)),  # checked before the branch, which does not run
     (taken_if, (M + 1, FAR)),
     (taken_if, (M + 1, np.array([0, 2]))),
     (taken_in_a_loop, (M[:0], FAR)),

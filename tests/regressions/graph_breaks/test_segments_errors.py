@@ -367,7 +367,7 @@ def test_a_loop_in_a_block_is_one_segment() -> None:
 
 
 def test_stores_are_undone_in_front_of_an_error() -> None:
-    """The kernel finds the index behind stores: NumPy runs the loop again, and tells the names."""
+    """The kernel finds the index after stores: NumPy runs the loop again, and tells the names."""
 
     def program(x: Any, places: Any, log: Any) -> Any:
         i = -1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit_testing.compare import arrays_in, assert_same, clone
 from fusejit_testing.oracle import check, decorate
 
@@ -108,4 +108,4 @@ def test_stores_warn_as_in_numpy(function: Any) -> None:
         assert_same(expected, actual)
         assert said == [w for w in said_here if "plain NumPy" not in w]
         for e, a in zip(arrays_in(expected), arrays_in(actual), strict=True):
-            assert Access.of(e) is Access.of(a)
+            assert WriteAccess.of(e) is WriteAccess.of(a)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 
 SHAPES = [(1,), (3,), (0,), (1, 1), (2, 1), (1, 3), (2, 3)]
 
@@ -25,7 +25,7 @@ def views(x: Any, y: Any) -> Any:
 
 def outcome(function: Any, x: Any, y: Any) -> Any:
     results = function(x, y)
-    return [(r.shape, Access.of(r), r is x or r is y) for r in results]
+    return [(r.shape, WriteAccess.of(r), r is x or r is y) for r in results]
 
 
 @pytest.mark.parametrize("first", SHAPES, ids=str)

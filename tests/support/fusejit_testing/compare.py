@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access, mark
 from fusejit.ir.interpreter.summation import BLOCK, LANES
+from fusejit.ir.write_access import WriteAccess, mark
 
 
 def difference(actual: Any, expected: Any) -> str | None:
@@ -128,7 +128,7 @@ def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> 
         assert not bound.order or relevant_strides(e) == relevant_strides(a), (
             f"{where}: strides {a.strides}, not {e.strides} (shape {e.shape}, {e.dtype})"
         )
-        assert Access.of(e) == Access.of(a), f"{where}: {Access.of(a)!r}"
+        assert WriteAccess.of(e) == WriteAccess.of(a), f"{where}: {WriteAccess.of(a)!r}"
     wrong = different(e, a, bound)
     if np.any(wrong):
         index = tuple(int(i[0]) for i in np.nonzero(wrong)) if e.shape else ()
@@ -239,7 +239,7 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     if array.base is not None:
         return clone_memory(array, memo)
     fresh = array.copy(order="K")
-    mark(fresh, Access.of(array))
+    mark(fresh, WriteAccess.of(array))
     return fresh
 
 
@@ -262,7 +262,7 @@ def clone_memory(array: np.ndarray, memo: dict[Any, Any]) -> np.ndarray:
     else:
         offset = array.ctypes.data - low
         result = np.ndarray(array.shape, array.dtype, memo[key], offset, array.strides)
-    mark(result, Access.of(array))
+    mark(result, WriteAccess.of(array))
     return result
 
 

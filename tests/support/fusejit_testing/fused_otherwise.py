@@ -13,7 +13,7 @@ from typing import Any
 from fusejit.dataclass import replace
 from fusejit.ir.schedule import KernelStep, walk_steps
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.text.steps import describe_schedule
+from fusejit.ir.text.step_printer import describe_schedule
 from fusejit.outcome import Outcome as Unserved
 from fusejit.stages import MERGING, Compiled, Fused
 from fusejit.variants import Variants

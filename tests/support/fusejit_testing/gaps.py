@@ -1,7 +1,7 @@
 """A file of gaps: which programs of a corpus do not do yet what they should, and why.
 
 Each line is ``program form: why``. Programs in it are expected to fail as it says there; with
-``FUSEJIT_UPDATE_PROGRAMS=1`` the tests of a corpus write the file anew.
+``FUSEJIT_UPDATE_PROGRAMS=1`` the tests of a corpus write the file again.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.runtime import marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
-from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import host_environment, interpret
@@ -37,6 +36,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
+from fusejit.ir.write_access import WriteAccess
 from fusejit.stages import closure_cells
 from fusejit_testing.compare import (
     EXACT,
@@ -205,9 +205,9 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
     match structure:
         case ResultLeaf():
             result = results[structure.index]
-            if structure.access is not Access.WRITEABLE:
+            if structure.access is not WriteAccess.WRITEABLE:
                 fresh = marked(result[...], structure.access, owner(result))
-                if Access.of(fresh) is not Access.of(result):
+                if WriteAccess.of(fresh) is not WriteAccess.of(result):
                     result = results[structure.index] = fresh
             if structure.is_view and isinstance(result, np.ndarray) and result.base is None:
                 result = results[structure.index] = result[...]  # one object, wherever it stands

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from fusejit.tracer.capture.rewrite import rewrite_node
+from fusejit.tracer.capture.rewrite_function import rewrite_node
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.source_text import (
     _functions_by_line,

@@ -1,6 +1,6 @@
 """A process that checks programs: seeds come in as lines of JSON, what became of them goes out.
 
-Before a program a line with its seed is written, behind it one with its outcome. So whoever reads
+Before a program a line with its seed is written, after it one with its outcome. So whoever reads
 knows which program a process has died of, or does not end.
 """
 

@@ -1,6 +1,6 @@
 """``python -m fusejit_testing.docstrings PACKAGE... [--names PATTERN] [--seconds S] [--jitted]``.
 
-The examples in the docstrings of packages as programs: each whole, and cut behind some of its
+The examples in the docstrings of packages as programs: each whole, and cut after some of its
 statements, which then make arguments. Undecorated and decorated must agree, twice. Ends with a
 table and the findings; the exit status says whether there are any.
 """

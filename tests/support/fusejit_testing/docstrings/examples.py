@@ -118,7 +118,7 @@ def cuts(example: Example) -> list[int]:
 def as_function(
     example: Example, cut: int, given: dict[str, Any], names: dict[str, Any]
 ) -> Callable[..., Any]:
-    """The statements behind a cut as a function of what those in front of it have bound.
+    """The statements after a cut as a function of what those before it have bound.
 
     It returns the values of all expressions that an interpreter would have shown, and the
     variables that are bound at the end.

@@ -7,7 +7,7 @@ from typing import Any
 
 from fusejit.ir.graph import Graph
 from fusejit.ir.source import UNKNOWN
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,

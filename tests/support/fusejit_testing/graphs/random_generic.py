@@ -12,7 +12,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.row import ScalarOp
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit_testing.graphs.random_maps import Extents, MapMaker

@@ -18,7 +18,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter.interpret import Paths, argument_paths
-from fusejit.ir.memory import renumber_versions
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import Alloc, ConstantOp, Load, Op, Store, ViewOp
 from fusejit.ir.scalar_ops.row import ScalarOp
 from fusejit.ir.types import Kind, TensorType
@@ -66,7 +66,7 @@ def random_graph(
     num_ops : int
         How many steps to take; a step adds one or two ops.
     stores : bool
-        Whether there are stores to arguments and to local buffers, with loads behind them.
+        Whether there are stores to arguments and to local buffers, with loads after them.
     dtypes : sequence of dtype
         The element types of arguments and constants.
     max_rank : int

@@ -16,7 +16,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
-from fusejit.mlir.sizes import host
+from fusejit.mlir.size_facts import host
 from fusejit_testing.graphs.random_graphs import RandomProgram, random_graph
 
 _F64 = np.dtype(np.float64)

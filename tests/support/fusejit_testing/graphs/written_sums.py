@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 
 def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from fusejit.ir.access import is_writeable
+from fusejit.ir.write_access import is_writeable
 from fusejit_testing.compare import clone, clone_memory, owner
 from fusejit_testing.libraries.differences import arrays_within, has_own
 from fusejit_testing.libraries.figures import is_part_of_a_figure

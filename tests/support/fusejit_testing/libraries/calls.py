@@ -365,7 +365,7 @@ class _Run:
 
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """Generators and counters as in front of the call, and put back behind the block."""
+        """Generators and counters as before the call, and put back after the block."""
         randomness, counters = Randomness(), Counters()
         self.randomness.restore()
         self.counters.restore()

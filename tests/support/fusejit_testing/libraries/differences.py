@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit_testing.compare import Bound, different, relevant_strides
 
 ULPS = Bound(ulps=8, zero_sign=False)
@@ -120,7 +120,7 @@ class Comparison:
             ("dtype", expected.dtype, actual.dtype),
             ("shape", expected.shape, actual.shape),
             ("strides", *map(relevant_strides, (expected, actual))),
-            ("access", Access.of(expected), Access.of(actual)),
+            ("access", WriteAccess.of(expected), WriteAccess.of(actual)),
         ):
             if e != a:
                 raise Different(f"{where}: {what} {a} instead of {e}")

@@ -1,7 +1,7 @@
 """What is known of libraries: `known.txt`, a pattern and a reason a line.
 
 A test of that name may fail under the judge. Of a function of that name (``module:name``) neither
-the numbers in results nor the arguments behind the call are compared, for the reason given;
+the numbers in results nor the arguments after the call are compared, for the reason given;
 ``module:name in test`` says that of its calls in some tests alone.
 """
 

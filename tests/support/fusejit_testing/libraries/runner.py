@@ -1,7 +1,7 @@
 """The library judge's subprocesses: one for each file of tests, killed where a test hangs.
 
 What has been judged stands in a file of lines per file of tests. A run that was broken off goes on
-behind the last line; a test in which a process died or hung is noted and left out.
+after the last line; a test in which a process died or hung is noted and left out.
 """
 
 from __future__ import annotations

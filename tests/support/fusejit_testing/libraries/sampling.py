@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 
 ALL_OF_FIRST = 24  # calls of a kind
 EACH = 16  # of the others
@@ -41,7 +41,7 @@ class Sampling:
 def _kind(value: Any, depth: int) -> Hashable:
     """What two calls of one kind agree in."""
     if isinstance(value, np.ndarray):
-        return type(value), str(value.dtype), value.shape, value.strides, Access.of(value)
+        return type(value), str(value.dtype), value.shape, value.strides, WriteAccess.of(value)
     if isinstance(value, str | bytes) and len(value) > _LONGEST:
         return type(value), len(value)
     if isinstance(value, _BY_VALUE):

@@ -74,7 +74,7 @@ STATEMENTS = (
     "KEPT.append(str(np.max({0} * 2) + 0) if np.size({0}) else f'{{np.size({0})}}')",
 )
 _CONTINUES = ("else", "elif", "except", "finally")  # what belongs to the statement before it
-_OFTEN = 0.35  # of the places in front of a statement
+_OFTEN = 0.35  # of the places before a statement
 
 
 def with_boundaries(program: MutationProgram) -> MutationProgram:

@@ -99,7 +99,7 @@ def _handling(rng: random.Random, names: Sequence[str]) -> Iterator[Statement]:
 
 
 def _continues(statement: Statement) -> bool:
-    """Whether it belongs to the statement in front of it."""
+    """Whether it belongs to the statement before it."""
     return statement.text.startswith(("else", "elif", "except", "finally"))
 
 

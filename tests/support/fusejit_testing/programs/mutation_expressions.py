@@ -190,7 +190,7 @@ def numpy_copies_wrongly(target: Any, value: Any) -> bool:
     """Whether NumPy may overwrite elements of ``value`` before it has read them.
 
     ``x[::2] = x[:3]`` copies forwards without a temporary: NumPy 2.4 takes one only for strides of
-    opposite signs, and goes backwards only if the value starts in front of the target.
+    opposite signs, and goes backwards only if the value starts before the target.
     """
     if not isinstance(target, np.ndarray) or not isinstance(value, np.ndarray):
         return False

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit_testing.programs.mutation_expressions import (
     DTYPE_TEXTS,
     Expressions,
@@ -86,7 +86,7 @@ class Maker(Expressions):
         """Go back to a state."""
         names, memory = state
         for array, contents in memory:
-            if Access.of(array) is Access.WRITEABLE:
+            if WriteAccess.of(array) is WriteAccess.WRITEABLE:
                 array[...] = contents
         self.names.clear()
         self.names.update(names)

@@ -226,7 +226,7 @@ class MutationProgram:
     def load(self, folder: Path, outside: str = "") -> Callable[..., Any]:
         """Write its text into ``folder`` and return the function ``f`` that it defines.
 
-        ``outside`` is text of the module in front of it. The helpers are those of all programs.
+        ``outside`` is text of the module before it. The helpers are those of all programs.
         """
         source = IMPORTS + outside + self.text
         with tempfile.NamedTemporaryFile(

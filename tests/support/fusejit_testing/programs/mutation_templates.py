@@ -1,7 +1,7 @@
 """What random programs are made of beyond single stores: masks, gathers, loops, conditionals.
 
 A template is the text of a statement with fields, which `fusejit_testing.programs.mutation_fields`
-fills: a letter says what is put there, a digit behind it tells two fields of one kind apart.
+fills: a letter says what is put there, a digit after it tells two fields of one kind apart.
 
     x z     an array by its name (``z``: any other one)       y   an array of the shape of ``x``
     v       something that broadcasts to ``x``                p   a view

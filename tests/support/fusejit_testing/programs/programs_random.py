@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.types import is_supported
+from fusejit.ir.write_access import WriteAccess
 from fusejit_testing.compare import arrays_in, clone
 
 DTYPES = ("f8", "f8", "f8", "f4", "f4", "i8", "i4", "u1", "?")
@@ -305,7 +305,7 @@ class _Emitter:
         """A statement, and whether its result may only be returned."""
         form = int(self.rng.integers(20))
         arrays = [n for n in self.usable() if isinstance(self.envs[0][n], np.ndarray)]
-        writeable = [n for n in arrays if Access.of(self.envs[0][n]) is Access.WRITEABLE]
+        writeable = [n for n in arrays if WriteAccess.of(self.envs[0][n]) is WriteAccess.WRITEABLE]
         if form < 10 or not writeable:
             value = self.expression()
             return f"{self.fresh()} = {value}", self.is_scalar_power(value)

@@ -1,0 +1,354 @@
+"""Jitted meaning of `fusejit.codegen.intrinsics.draw_intrinsics`: NumPy's algorithms in LLVM IR.
+
+The bit generator is called through the pointers of its struct, and what nearly every number takes
+(the inside of the ziggurat, a product without rejection) is written where the number is drawn; the
+rest is a function of its own.
+
+Source
+------
+numpy/random/src/distributions/distributions.c; Marsaglia and Tsang, "The ziggurat method for
+generating random variables", J. Stat. Soft. 5 (2000); Lemire, "Fast random integer generation in
+an interval", ACM TOMACS 29 (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.codegen.intrinsics.draw_intrinsics import DRAW_SYMBOL
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.ziggurat import ziggurat_tables
+
+Value = Any
+
+_I8, _I32, _I64, _I128 = (ir.IntType(n) for n in (8, 32, 64, 128))
+_F32, _F64 = ir.FloatType(), ir.DoubleType()
+_POINTER = _I8.as_pointer()
+# members of bitgen_t: the state, then the functions that take it
+_NEXT = {"uint64": (1, _I64), "uint32": (2, _I32), "double": (3, _F64)}
+_CELLS = 256  # of a ziggurat
+_BITS52 = 0x000FFFFFFFFFFFFF
+_LARGEST32, _LARGEST64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+
+
+def _i64(number: int) -> Value:
+    return ir.Constant(_I64, number)
+
+
+def _f64(number: float) -> Value:
+    return ir.Constant(_F64, number)
+
+
+def _member(builder: Any, bits: Value, at: int, kind: Any) -> Value:
+    """A member of the struct; nobody changes it as long as the generator lives."""
+    struct = builder.bitcast(bits, kind.as_pointer())
+    loaded = builder.load(builder.gep(struct, [_i64(at)]))
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return loaded
+
+
+def _next(builder: Any, bits: Value, name: str) -> Value:
+    """The generator's next number."""
+    at, result = _NEXT[name]
+    function = ir.FunctionType(result, [_POINTER]).as_pointer()
+    return builder.call(_member(builder, bits, at, function), [_member(builder, bits, 0, _POINTER)])
+
+
+def _math(builder: Any, name: str, number: Value) -> Value:
+    """A function of the C library: the one that NumPy calls."""
+    kind = ir.FunctionType(_F64, [_F64])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [number])
+
+
+def _cell(builder: Any, table: str, at: Value) -> Value:
+    """An element of a table of the ziggurat."""
+    name = f"fusejit_{table}"
+    known = builder.module.globals.get(name)
+    if known is None:
+        numbers = ziggurat_tables()[table]
+        element = _I64 if numbers.dtype.kind == "u" else _F64
+        kind = ir.ArrayType(element, _CELLS)
+        known = ir.GlobalVariable(builder.module, kind, name)
+        known.linkage, known.global_constant = "internal", True
+        known.initializer = ir.Constant(kind, numbers.tolist())
+    return builder.load(builder.gep(known, [_i64(0), at], inbounds=True))
+
+
+def _function(
+    builder: Any,
+    name: str,
+    result: Any,
+    parameters: list[Any],
+    write: Callable[[Any, Any], None],
+) -> Any:
+    """A function of the module that is seldom called; ``write`` writes it once."""
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(result, parameters), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        function.attributes.add("cold")
+        write(function, ir.IRBuilder(function.append_basic_block("entry")))
+    return function
+
+
+def _inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[], Value]) -> Value:
+    """``number`` if it is inside, else what is computed then."""
+    start = builder.block
+    with builder.if_then(builder.not_(inside), likely=False):
+        other = otherwise()
+        end = builder.block
+    chosen = builder.phi(number.type)
+    chosen.add_incoming(number, start)
+    chosen.add_incoming(other, end)
+    return chosen
+
+
+# ------------------------------------------------------------------------------------ one number
+def _uniform(builder: Any, bits: Value) -> Value:
+    return _next(builder, bits, "double")
+
+
+def _uniform_f32(builder: Any, bits: Value) -> Value:
+    high = builder.lshr(_next(builder, bits, "uint32"), ir.Constant(_I32, 8))
+    return builder.fmul(builder.uitofp(high, _F32), ir.Constant(_F32, 1.0 / 16777216.0))
+
+
+def _of_numpy(builder: Any, bits: Value, name: str) -> Value:
+    """NumPy's own function, where Numba has no tables."""
+    kind = ir.FunctionType(_F64, [_POINTER])
+    function = cgutils.get_or_insert_function(builder.module, kind, DRAW_SYMBOL + name)
+    return builder.call(function, [bits])
+
+
+def _normal_in(builder: Any, number: Value) -> tuple[Value, ...]:
+    """What 64 bits say: the cell, the bits of the distance, the distance, whether it is inside."""
+    cell = builder.and_(number, _i64(_CELLS - 1))
+    sign = builder.trunc(builder.lshr(number, _i64(8)), ir.IntType(1))
+    distance = builder.and_(builder.lshr(number, _i64(9)), _i64(_BITS52))
+    positive = builder.fmul(builder.uitofp(distance, _F64), _cell(builder, "wi", cell))
+    x = builder.select(sign, builder.fneg(positive), positive)
+    inside = builder.icmp_unsigned("<", distance, _cell(builder, "ki", cell))
+    return cell, distance, x, inside
+
+
+def _normal(builder: Any, bits: Value) -> Value:
+    if not ziggurat_tables():
+        return _of_numpy(builder, bits, "random_standard_normal")
+    number = _next(builder, bits, "uint64")
+    *_, x, inside = _normal_in(builder, number)
+    unlikely = _function(builder, "fusejit_normal", _F64, [_POINTER, _I64], _write_normal)
+    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+
+
+def _write_normal(function: Any, builder: Any) -> None:
+    bits, first = function.args
+    names = ("again", "inside", "outside", "wedge", "tail", "end", "more")
+    again, inside, outside, wedge, tail, end, more = map(function.append_basic_block, names)
+    tables = ziggurat_tables()
+    start = builder.block
+    builder.branch(again)
+
+    builder.position_at_end(again)
+    number = builder.phi(_I64)
+    number.add_incoming(first, start)
+    cell, distance, x, is_inside = _normal_in(builder, number)
+    builder.cbranch(is_inside, inside, outside)
+    builder.position_at_end(inside)
+    builder.ret(x)
+    builder.position_at_end(outside)
+    builder.cbranch(builder.icmp_unsigned("==", cell, _i64(0)), tail, wedge)
+
+    builder.position_at_end(wedge)
+    below = _wedge(builder, bits, "fi", cell)
+    height = _math(builder, "exp", builder.fmul(builder.fmul(_f64(-0.5), x), x))
+    builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
+    builder.position_at_end(more)
+    number.add_incoming(_next(builder, bits, "uint64"), more)
+    builder.branch(again)
+
+    builder.position_at_end(tail)
+    far = builder.fmul(_f64(-tables["nor_inv_r"]), _log1p_of_minus(builder, bits))
+    other = builder.fneg(_log1p_of_minus(builder, bits))
+    twice, square = builder.fadd(other, other), builder.fmul(far, far)
+    builder.cbranch(builder.fcmp_ordered(">", twice, square), end, tail)
+    builder.position_at_end(end)
+    y = builder.fadd(_f64(tables["nor_r"]), far)
+    sign = builder.trunc(builder.lshr(distance, _i64(8)), ir.IntType(1))
+    builder.ret(builder.select(sign, builder.fneg(y), y))
+
+
+def _wedge(builder: Any, bits: Value, table: str, cell: Value) -> Value:
+    """A height between those of a cell and of the one before it."""
+    here = _cell(builder, table, cell)
+    step = builder.fsub(_cell(builder, table, builder.sub(cell, _i64(1))), here)
+    return builder.fadd(builder.fmul(step, _next(builder, bits, "double")), here)
+
+
+def _log1p_of_minus(builder: Any, bits: Value) -> Value:
+    return _math(builder, "log1p", builder.fneg(_next(builder, bits, "double")))
+
+
+def _exponential_in(builder: Any, number: Value) -> tuple[Value, ...]:
+    cell = builder.and_(builder.lshr(number, _i64(3)), _i64(_CELLS - 1))
+    distance = builder.lshr(number, _i64(11))
+    x = builder.fmul(builder.uitofp(distance, _F64), _cell(builder, "we", cell))
+    return cell, x, builder.icmp_unsigned("<", distance, _cell(builder, "ke", cell))
+
+
+def _exponential(builder: Any, bits: Value) -> Value:
+    if not ziggurat_tables():
+        return _of_numpy(builder, bits, "random_standard_exponential")
+    number = _next(builder, bits, "uint64")
+    *_, x, inside = _exponential_in(builder, number)
+    unlikely = _function(builder, "fusejit_exponential", _F64, [_POINTER, _I64], _write_exponential)
+    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+
+
+def _write_exponential(function: Any, builder: Any) -> None:
+    bits, first = function.args
+    names = ("again", "inside", "outside", "wedge", "tail", "more")
+    again, inside, outside, wedge, tail, more = map(function.append_basic_block, names)
+    start = builder.block
+    builder.branch(again)
+
+    builder.position_at_end(again)
+    number = builder.phi(_I64)
+    number.add_incoming(first, start)
+    cell, x, is_inside = _exponential_in(builder, number)
+    builder.cbranch(is_inside, inside, outside)
+    builder.position_at_end(inside)
+    builder.ret(x)
+    builder.position_at_end(outside)
+    builder.cbranch(builder.icmp_unsigned("==", cell, _i64(0)), tail, wedge)
+
+    builder.position_at_end(wedge)
+    below = _wedge(builder, bits, "fe", cell)
+    height = _math(builder, "exp", builder.fneg(x))
+    builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
+    builder.position_at_end(more)
+    number.add_incoming(_next(builder, bits, "uint64"), more)
+    builder.branch(again)
+
+    builder.position_at_end(tail)
+    r = _f64(ziggurat_tables()["exp_r"])
+    builder.ret(builder.fsub(r, _log1p_of_minus(builder, bits)))
+
+
+def _integer(builder: Any, bits: Value, low: Value, high: Value) -> Value:
+    """An integer from ``low`` to ``high``, both included."""
+    reach = builder.sub(high, low)
+    wide = builder.icmp_unsigned(">", reach, _i64(_LARGEST32))
+    drawn = cgutils.alloca_once(builder, _I64)
+    with builder.if_else(wide) as (for_wide, for_narrow):
+        with for_wide:
+            builder.store(_below(builder, bits, reach, _I64, "uint64"), drawn)
+        with for_narrow:
+            builder.store(_i64(0), drawn)  # nothing is drawn where there is nothing to choose
+            with builder.if_then(builder.icmp_unsigned("!=", reach, _i64(0)), likely=True):
+                narrow = builder.trunc(reach, _I32)
+                made = _below(builder, bits, narrow, _I32, "uint32")
+                builder.store(builder.zext(made, _I64), drawn)
+    return builder.add(low, builder.load(drawn))
+
+
+def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Value:
+    """A number from 0 to ``reach`` of as many bits as the generator's."""
+    double = ir.IntType(2 * kind.width)
+    count = builder.add(reach, ir.Constant(kind, 1))  # 0 where every number will do
+    number = _next(builder, bits, name)
+    product = builder.mul(builder.zext(number, double), builder.zext(count, double))
+    fine = builder.icmp_unsigned(">=", builder.trunc(product, kind), count)
+    unlikely = _function(
+        builder,
+        f"fusejit_below_{name}",
+        double,
+        [_POINTER, kind, double],
+        lambda function, inner: _write_below(function, inner, kind, name),
+    )
+    product = _inside_or(
+        builder, fine, product, lambda: builder.call(unlikely, [bits, count, product])
+    )
+    high = builder.trunc(builder.lshr(product, ir.Constant(double, kind.width)), kind)
+    every = builder.icmp_unsigned("==", count, ir.Constant(kind, 0))
+    return builder.select(every, number, high)
+
+
+def _write_below(function: Any, builder: Any, kind: Any, name: str) -> None:
+    """Draw again as long as the low half of the product is below ``-count % count``."""
+    bits, count, first = function.args
+    loop, end = function.append_basic_block("loop"), function.append_basic_block("end")
+    more = function.append_basic_block("more")
+    start = builder.block
+    threshold = builder.urem(builder.neg(count), count)
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    product = builder.phi(first.type)
+    product.add_incoming(first, start)
+    low = builder.trunc(product, kind)
+    builder.cbranch(builder.icmp_unsigned("<", low, threshold), more, end)
+    builder.position_at_end(more)
+    number = _next(builder, bits, name)
+    again = builder.mul(builder.zext(number, first.type), builder.zext(count, first.type))
+    product.add_incoming(again, more)
+    builder.branch(loop)
+    builder.position_at_end(end)
+    builder.ret(product)
+
+
+# ------------------------------------------------------------------------------------ intrinsics
+_Draw = Callable[..., Value]
+
+
+def _one(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
+    """The intrinsic that draws one number."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
+        bits, *parameters = arguments
+        return draw(builder, builder.inttoptr(bits, _POINTER), *parameters)
+
+    def typed(*numbers: Any) -> Any:
+        if any(types.unliteral(n) != types.int64 for n in numbers):
+            raise TypingError(f"a draw of {dtype} from {numbers}")
+        return dtype(*(types.int64,) * len(numbers)), code
+
+    if num_parameters == 2:
+        return intrinsic(lambda typingctx, bits, low, high: typed(bits, low, high))
+    return intrinsic(lambda typingctx, bits: typed(bits))
+
+
+def _many(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
+    """The intrinsic that fills memory."""
+
+    def typed(pointer: Any, *numbers: Any) -> Any:
+        if not isinstance(pointer, FlatPointer) or pointer.dtype != dtype:
+            raise TypingError(f"draws of {dtype} into {pointer}")
+        if any(types.unliteral(n) != types.int64 for n in numbers):
+            raise TypingError(f"draws of {dtype} from {numbers}")
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
+            memory, count, address, *parameters = arguments
+            bits = builder.inttoptr(address, _POINTER)
+            with cgutils.for_range(builder, count) as loop:
+                number = draw(builder, bits, *parameters)
+                store = builder.store(number, builder.gep(memory, [loop.index], inbounds=True))
+                mark_scope(builder.module, store, pointer.scope)
+            return context.get_dummy_value()
+
+        return types.void(pointer, *(types.int64,) * len(numbers)), code
+
+    if num_parameters == 2:
+        return intrinsic(
+            lambda typingctx, pointer, n, bits, low, high: typed(pointer, n, bits, low, high)
+        )
+    return intrinsic(lambda typingctx, pointer, n, bits: typed(pointer, n, bits))
+
+
+draw_f64, draw_f64s = _one(_uniform, types.float64, 0), _many(_uniform, types.float64, 0)
+draw_f32, draw_f32s = _one(_uniform_f32, types.float32, 0), _many(_uniform_f32, types.float32, 0)
+draw_normal, draw_normals = _one(_normal, types.float64, 0), _many(_normal, types.float64, 0)
+draw_exponential = _one(_exponential, types.float64, 0)
+draw_exponentials = _many(_exponential, types.float64, 0)
+draw_integer, draw_integers = _one(_integer, types.int64, 2), _many(_integer, types.int64, 2)

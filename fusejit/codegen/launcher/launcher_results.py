@@ -1,0 +1,118 @@
+"""What a launcher returns: arrays, numbers and containers, put together as the function does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeVar
+
+from fusejit.codegen.launcher.launcher_steps import LauncherSteps
+from fusejit.ir.loops.program import (
+    ScalarRef,
+    memory_name,
+)
+from fusejit.ir.traced import (
+    ChoiceLeaf,
+    HostLeaf,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    ResultStructure,
+    StaticLeaf,
+)
+from fusejit.ir.types import Kind
+from fusejit.ir.write_access import WriteAccess
+
+_Leaf = TypeVar("_Leaf", ResultLeaf, HostLeaf)
+
+
+class LauncherResults(LauncherSteps):
+    """Writes the object that a call returns."""
+
+    def bind_repeated_results(self) -> None:
+        """An object that stands in the result several times is made once: ``v, v``."""
+        counts = Counter(leaves_of(self.traced.structure, ResultLeaf))
+        names: dict[ResultLeaf, str] = {}
+        for leaf, count in counts.items():
+            if count > 1:
+                names[leaf] = f"leaf{leaf.index}"
+                self.put(f"{names[leaf]} = {self.structure(leaf)}")
+        self.repeated = names
+        self.bind_shared_containers(self.traced.structure)
+
+    def bind_shared_containers(self, structure: ResultStructure) -> None:
+        """So is a list or dict, after those in it."""
+        if not isinstance(structure, ResultSequence | ResultMapping):
+            return
+        if structure.shared is not None and structure.shared in self.shared:
+            return
+        for item in structure.items:
+            self.bind_shared_containers(item)
+        if structure.shared is not None:
+            name = f"shared{structure.shared}"
+            self.put(f"{name} = {self.structure(structure)}")
+            self.shared[structure.shared] = name
+
+    def structure(self, structure: ResultStructure) -> str:
+        if (
+            isinstance(structure, ResultSequence | ResultMapping)
+            and structure.shared in self.shared
+        ):
+            return self.shared[structure.shared]
+        if isinstance(structure, ResultLeaf):
+            if structure in self.repeated:
+                return self.repeated[structure]
+            result = self.program.results[structure.index]
+            if isinstance(result.ref, ScalarRef):
+                by_name = {v: k for k, v in self.program.scalars.items()}
+                return by_name[result.ref.name]
+            text = self.reference(result.ref)
+            if result.ref.name in self.as_made and result.ref.name in self.names_used:
+                text = f"{result.ref.name}_made"
+            if result.ref.map is None:
+                names = self.handed_out.union(self.program.arguments)
+                is_view = structure.is_view
+                if result.kind is Kind.ARRAY and (is_view or result.ref.name in names):
+                    text += "[...]"  # a view of all of it is another object
+                else:
+                    self.handed_out.add(result.ref.name)
+            if structure.access is not WriteAccess.WRITEABLE:
+                access = self.bind("access", structure.access)
+                return f"marked({text}, {access}, {self.array(memory_name(result.ref))})"
+            if result.kind is Kind.SCALAR:
+                return f"{text}[()]"
+            return text if result.kind is Kind.ARRAY else f"{text}.item()"
+        if isinstance(structure, ChoiceLeaf):
+            *others, last = [self.structure(item) for item in structure.items]
+            which = self.structure(ResultLeaf(structure.which))
+            tests = (f"{text} if {which} == {k} else " for k, text in enumerate(others))
+            return f"({''.join(tests)}{last})"
+        if isinstance(structure, PathLeaf):
+            return self.path(structure.path)
+        if isinstance(structure, HostLeaf):
+            text = self.host(structure.expr)
+            return self.computed.get(text, text)
+        if isinstance(structure, StaticLeaf):
+            return self.bind("static", structure.value)
+        if isinstance(structure, ResultSequence):
+            items = [self.structure(item) for item in structure.items]
+            if structure.type is list:
+                return f"[{', '.join(items)}]"
+            text = f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+            return (
+                text if structure.type is tuple else f"{self.bind('type', structure.type)}(*{text})"
+            )
+        assert isinstance(structure, ResultMapping)
+        pairs = zip(structure.keys, structure.items, strict=True)
+        return (
+            "{" + ", ".join(f"{self.bind('key', k)}: {self.structure(v)}" for k, v in pairs) + "}"
+        )
+
+
+def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
+    """The leaves of one kind, in order."""
+    if isinstance(structure, kind):
+        return [structure]
+    if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):
+        return [leaf for item in structure.items for leaf in leaves_of(item, kind)]
+    return []

@@ -1,0 +1,287 @@
+"""The rewritten form of a Python function: its source with callbacks at calls and captured reads.
+
+::
+
+    def f(x):
+        y = np.exp(x) * scale
+        cfg.n[0] += 1
+        return y
+
+    def f(x):
+        y = _st.call(_st.attr(_st.load_global('np'), 'exp'), x) * _st.load_global('scale')
+        _st.item_slot(_st.attr(_st.load_global('cfg'), 'n'), 0).value += 1
+        return y
+
+Operators, comparisons, control flow and local names stay Python. The new function runs in the
+user's globals with the user's closure cells, and its nodes keep the user's lines and columns, so
+tracebacks and debuggers show the user's file. ``_st`` (a fresh name) is one more closure cell: the
+callbacks of this activation. Nothing is assigned into the user's module.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from fusejit.syntax import copied, placed, walk
+from fusejit.tracer.capture.generators import reductions_as_loops
+from fusejit.tracer.capture.jumps import Jumps, can_be_structured
+from fusejit.tracer.capture.rewrite_control import ControlBuilder
+from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
+from fusejit.tracer.capture.scopes import Comprehension, Origin, Scope, ScopeNode, analyse
+from fusejit.tracer.capture.source_text import FunctionNode, FunctionSource
+
+_TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
+
+
+class CannotRewrite(Exception):
+    """Syntax the rewriter does not know."""
+
+
+def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
+    """The rewritten copy of a function's node, and the fresh name of its callbacks."""
+    taken = set(free)
+    for node in walk(source.node):
+        taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
+        if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
+            raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            taken.update(node.names)
+    helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
+    node = copied(source.node)
+    flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
+    for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
+        if can_be_structured(inner):
+            reductions_as_loops(inner, helper)
+    for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
+        if can_be_structured(inner):
+            jumps = Jumps(helper)
+            jumps.function(inner)
+            flags[inner] = jumps.flags
+    scopes = analyse(node, source.class_name, free)
+    return _Rewriter(scopes, helper, flags).rewrite(node), helper
+
+
+class _Rewriter(ExpressionRewriter):
+    def __init__(
+        self,
+        scopes: dict[ScopeNode, Scope],
+        helper: str,
+        flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]],
+    ) -> None:
+        super().__init__(scopes, helper)
+        self.flags = flags  # of the loops of each function whose control flow may be traced
+        self._tries: list[str] = []  # of the `try` around: where its depth is kept
+        self._num_tries = 0
+
+    def rewrite(self, node: FunctionNode) -> FunctionNode:
+        self._enter(node)
+        self._body(node)
+        return node
+
+    def _enter(self, node: ScopeNode) -> None:
+        self.scope = self.scopes[node]
+        self.control = None
+        if node in self.flags:
+            self.control = ControlBuilder(self.helper, node, self.flags[node], self.scope)
+        is_plain = isinstance(node, ast.Lambda) and not has_walrus(node)
+        self.has_callbacks = self.control is not None or is_plain
+
+    def _body(self, node: FunctionNode) -> None:
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = self._all(node.body)
+
+    # ------------------------------------------------------------------- functions and classes
+    def _defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = self._all(arguments.defaults)
+        arguments.kw_defaults = [
+            None if default is None else self.visit(default) for default in arguments.kw_defaults
+        ]
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        node.decorator_list = [
+            self._callback("decorator", d, self.visit(d)) for d in node.decorator_list
+        ]
+
+    def _inside(self, node: ScopeNode) -> None:
+        outer = self.scope, self.control, self.has_callbacks
+        self._enter(node)
+        if isinstance(node, ast.ClassDef):
+            node.body = self._all(node.body)
+        else:
+            assert not isinstance(node, Comprehension)
+            self._body(node)
+        self.scope, self.control, self.has_callbacks = outer
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        self._defaults(node.args)
+        self._inside(node)
+        return node
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        self._decorators(node)
+        self._defaults(node.args)
+        self._inside(node)
+        return [*self._name_stores(node, node.name), node]
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _function
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:
+        self._decorators(node)
+        node.bases = self._all(node.bases)
+        node.keywords = self._all(node.keywords)
+        self._inside(node)
+        return [*self._name_stores(node, node.name), node]
+
+    # ------------------------------------------------------------------------------ control flow
+    def visit_For(self, node: ast.For) -> ast.For | list[ast.stmt]:
+        if self.control is None:
+            self.generic_visit(node)
+            return node
+        behind, node.orelse = node.orelse, []  # no jump leaves the loop: those are flags by now
+        plan = self.control.plan(node)
+        iterable = self.visit(node.iter)
+        node.target = self.visit(node.target)
+        loop = self.control.for_(node, plan, iterable, self._all(node.body))
+        return [*loop, *self._all(behind)]
+
+    def visit_While(self, node: ast.While) -> ast.While | list[ast.stmt]:
+        if self.control is None or has_walrus(node.test):
+            self.generic_visit(node)
+            return node
+        behind, node.orelse = node.orelse, []
+        plan = self.control.plan(node)
+        loop = self.control.while_(node, plan, self._test(node.test), self._all(node.body))
+        return [*loop, *self._all(behind)]
+
+    def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
+        if self.control is None:
+            self.generic_visit(node)
+            return node
+        plan = self.control.plan(node)
+        test = self._test(node.test)
+        return self.control.if_(node, plan, test, self._all(node.body), self._all(node.orelse))
+
+    # -------------------------------------------------------------------------------- statements
+    def _name_stores(self, at: ast.AST, *names: str) -> list[ast.stmt]:
+        """What stands before a statement that binds names which are not the function's."""
+        result = []
+        for name in map(self.scope.mangle, names):
+            origin = self.scope.origin(name)
+            if origin in (Origin.FREE, Origin.GLOBAL):
+                result.append(self._statement("store_name", at, origin.value, name))
+        return result
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        self.generic_visit(node)
+        node.value = self._bound(node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
+        value = self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            name = self.scope.mangle(node.target.id)
+            if self.scope.origin(name) in (Origin.OWN, Origin.CLASS):
+                old = placed(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
+                value = self._callback("augment", node, self.visit(old), value)
+        node.target = self.visit(node.target)
+        node.value = value
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign | list[ast.stmt]:
+        if isinstance(node.target, ast.Name) and node.value is None:
+            return node
+        node.target = self.visit(node.target)
+        node.simple = int(isinstance(node.target, ast.Name) and node.simple)
+        if node.value is None:
+            return node
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        self._only_truth(node.test)
+        message = node.msg if isinstance(node.msg, ast.Constant) else None
+        if node.msg is None:
+            message = placed(ast.Constant(value=""), node.test)
+        self.generic_visit(node)
+        known = () if message is None else (message,)
+        node.test = self._callback("asserted", node.test, node.test, *known)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        if node.exc is None:
+            return node
+        kind: ast.expr = node.exc
+        arguments: list[ast.expr] = []
+        if isinstance(node.exc, ast.Call) and not node.exc.keywords:
+            kind, arguments = node.exc.func, node.exc.args
+        known: list[ast.expr] = []
+        if is_dotted(kind):
+            known.append(self.visit(copied(kind)))
+            if not arguments:
+                known.append(placed(ast.Constant(value=""), node.exc))
+            elif len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
+                known.append(copied(arguments[0]))
+        self.generic_visit(node)
+        return placed(
+            ast.If(test=self._callback("raises", node, *known), body=[node], orelse=[]), node
+        )
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        if node.type is not None:
+            node.type = self.visit(node.type)
+        depth = placed(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
+        node.body = [self._statement("caught", node, depth), *self._all(node.body)]
+        return node
+
+    def _try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
+        for handler in node.handlers:
+            if handler.name is not None:
+                before += self._name_stores(handler, handler.name)
+        self._num_tries += 1
+        self._tries.append(f"{self.helper}_c_try{self._num_tries}")
+        store = placed(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
+        before.append(
+            placed(ast.Assign(targets=[store], value=self._callback("trying", node)), node)
+        )
+        self.generic_visit(node)
+        self._tries.pop()
+        return [*before, node]
+
+    visit_Try = visit_TryStar = _try
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
+        if isinstance(node, ast.ImportFrom):
+            modules = ["." * node.level + (node.module or "")]
+        else:
+            modules = [alias.name for alias in node.names]
+        bound = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        return [
+            *(self._statement("importing", node, module) for module in modules),
+            *self._name_stores(node, *bound),
+            node,
+        ]
+
+    visit_Import = visit_ImportFrom = _import
+
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
+        node.subject = self._callback("subject", node.subject, self.visit(node.subject))
+        before: list[ast.stmt] = []
+        for case in node.cases:
+            for part in walk(case.pattern):
+                if isinstance(part, ast.MatchClass):  # read natively: noted here
+                    value = self.visit(copied(part.cls))
+                    before.append(self._statement("pattern_value", part, value))
+                elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):
+                    value = self.visit(copied(part.value))
+                    before.append(self._statement("pattern_value", part, value))
+                elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+                    before += self._name_stores(part, part.name)
+                elif isinstance(part, ast.MatchMapping) and part.rest:
+                    before += self._name_stores(part, part.rest)
+            if case.guard is not None:
+                case.guard = self.visit(case.guard)
+            case.body = self._all(case.body)
+        return [*before, node]

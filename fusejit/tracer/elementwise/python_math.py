@@ -1,0 +1,115 @@
+"""Python's `math` on traced numbers: by the launcher where it knows them, else in the kernel.
+
+In the kernel an argument is converted to a float, as Python converts it, and the function of NumPy
+is computed; where Python would raise, an `Assert` ends the call (`tracer.elementwise.domains`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
+from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, kernel_arithmetic
+from fusejit.tracer.values.number import apply_host
+from fusejit.tracer.values.operand_types import contains_traced
+
+_IN_LAUNCHERS = ("gamma", "lgamma", "pow")
+_IN_KERNELS = tuple(
+    name
+    for name in (*HOST_ROWS, "floor", "ceil", "trunc")
+    if hasattr(math, name) and name not in _IN_LAUNCHERS
+)
+_OF_TWO = frozenset(name for name, row in HOST_ROWS.items() if row.arity == 2)
+_INSTEAD = {"fabs": "np.abs", "pow": "x ** y", "gamma": "", "lgamma": "", "erf": "", "erfc": ""}
+
+
+def _math_function(name: str) -> None:
+    function: Callable[..., Any] = getattr(math, name)
+
+    def call(*args: Any) -> Any:
+        if name == "log" and len(args) == 2 and contains_traced(list(args)):
+            return _of_base(*args)
+        if not contains_traced(list(args)) or len(args) != 1 + (name in _OF_TWO):
+            return NotImplemented
+        if any(map(is_kernel_number, args)) and all(map(is_number, args)):
+            if name in _IN_LAUNCHERS:
+                raise _refused(name, "no element of an array")
+            return kernel_arithmetic(name, args)
+        if any(isinstance(x, TracedArray) for x in args):
+            raise _refused(name, "not an array")
+        if name == "fabs":
+            return apply_host("abs", apply_host("float", args[0]))
+        return apply_host("math_pow" if name == "pow" else name, *args)
+
+    call.__name__ = name
+    PRIMITIVES[function] = call
+
+
+def _of_base(x: Any, base: Any) -> Any:
+    """``math.log(x, base)``: a quotient."""
+    return _log(x) / _log(base)
+
+
+def _log(x: Any) -> Any:
+    return PRIMITIVES[math.log](x) if contains_traced([x]) else math.log(x)
+
+
+def _refused(name: str, but: str) -> Exception:
+    instead = _INSTEAD.get(name, f"np.{name}")
+    remedy = f"use {instead} instead" if instead else "move it outside the decorated function"
+    return unsupported(f"math.{name} needs a Python number, {but}", remedy)
+
+
+for _name in (*_IN_KERNELS, *_IN_LAUNCHERS):
+    _math_function(_name)
+
+
+# ------------------------------------------------------------------- written out, and then traced
+def _isclose(a, b, rel_tol, abs_tol):  # type: ignore[no-untyped-def]
+    a, b = float(a), float(b)
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    distance = abs(b - a)
+    if distance <= abs(rel_tol * b):
+        return True
+    if distance <= abs(rel_tol * a):
+        return True
+    return distance <= abs_tol
+
+
+def _prod(values, start):  # type: ignore[no-untyped-def]
+    product = start
+    for value in values:
+        product = product * value
+    return product
+
+
+def _register_written_out() -> None:
+    def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+        given = (a, b, rel_tol, abs_tol)
+        if not contains_traced(list(given)):
+            return NotImplemented
+        if not all(map(is_number, given)):
+            raise unsupported("math.isclose needs Python numbers", "use np.isclose instead")
+        if not all(isinstance(t, float) and t >= 0 for t in given[2:]):
+            raise unsupported("math.isclose with such tolerances", "write them as numbers")
+        return current_trace().inlined(_isclose, given)
+
+    def prod(iterable: Any, /, *, start: Any = 1) -> Any:
+        if not contains_traced([iterable, start]):
+            return NotImplemented
+        return current_trace().inlined(_prod, (iterable, start))
+
+    PRIMITIVES[math.isclose] = isclose
+    PRIMITIVES[math.prod] = prod
+
+
+_register_written_out()
