@@ -11,7 +11,7 @@ import sys
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
-READS_CALLERS = "it looks at the frame that calls it, which would be one of fusejit's"
+READS_CALLERS = "it reads its caller's frame, and under fusejit that frame would be fusejit's"
 _SHOW_NAMES = {
     *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
     *("inspect", "_getframe", "currentframe", "f_locals", "tb_frame", "gi_frame"),

@@ -19,7 +19,7 @@
 | FUSEJIT_LAZY            | 0: `fusejit.numpy` is NumPy under another name      | 1                |
 | FUSEJIT_LAZY_AHEAD      | 0: `fusejit.numpy` starts no process that compiles  | 1                |
 | FUSEJIT_LAZY_COMPILES   | 0: NumPy runs what `fusejit.numpy` has deferred     | 1                |
-| FUSEJIT_LAZY_THRESHOLD  | bytes from which on arrays of it are an `Array`     | 1048576          |
+| FUSEJIT_LAZY_THRESHOLD  | bytes from which `fusejit.numpy` makes an `Array`   | 1048576          |
 | FUSEJIT_LAZY_WINDOW     | operations that `fusejit.numpy` may defer           | 64               |
 | FUSEJIT_REPORT          | 1: print what `fusejit.numpy` did when Python exits | 0                |
 | FUSEJIT_VECTOR_BITS     | widest vector registers to use (128, 256, 512)      | the machine's    |

@@ -99,7 +99,8 @@ def guard_failed(reason: str) -> Outcome:
 
 def numpy_raising(error: str, otherwise: str = "") -> Outcome:
     """NumPy, or Python, is expected to raise; without ``otherwise`` it is our fault if not."""
-    otherwise = otherwise or f"{FAULT}: it was not seen that this is no case of: {error}"
+    expected = f'{FAULT}: fusejit expected "{error}", but the call raised no exception'
+    otherwise = otherwise or expected
     return Outcome(OutcomeKind.NUMPY_RAISES, error, otherwise=otherwise)
 
 

@@ -72,12 +72,16 @@ class Variants:
             fallback[self.passed[0]] += self.passed[1].calls
         lines += [f"  fallback {n}x: {cause}" for cause, n in fallback.items()]
         if self.interpreted:
-            lines.append(f"  interpreted, Python runs it: {self.interpreted}")
+            lines.append(
+                f"  Python runs it, because compiling would gain nothing: {self.interpreted}"
+            )
         for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""
             if segmented.is_plain:
-                lines.append(f"  interpreted{where}: no segment of it pays, Python runs it")
+                lines.append(
+                    f"  interpreted{where}: no segment gains from compiling, Python runs it"
+                )
             else:
                 places = ", ".join(str(b.line) for b in segmented.boundaries)
                 lines.append(f"  runs in segments{where}: Python runs lines {places}")

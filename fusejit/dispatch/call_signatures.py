@@ -34,7 +34,10 @@ FREE = 16  # variants of all signatures that a function has without such a count
 FREE_OF_A_PART = 8
 FREE_OF_LATE_PARTS = 2  # where the parts of a function have `MANY` variants already
 MANY = 64
-WAITS = "its texts or lengths are new; calls that differ in these have a variant each"
+WAITS = (
+    "a string or a length in this call is new; each one needs its own variant, compiled when the "
+    "same values come again"
+)
 _OFTEN = 16  # calls that wait, before others pass without being asked about
 _MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
 _LOOKED_AT = 8  # items of a container, for its signature

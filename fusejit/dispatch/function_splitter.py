@@ -33,7 +33,7 @@ MOST_FOR_TYPES = 4  # forms in segments for arguments of kinds that no kernel is
 
 
 class FunctionSplitter:
-    """Opens one function.
+    """Splits one function at statements that Python runs.
 
     Parameters
     ----------

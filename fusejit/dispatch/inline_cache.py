@@ -1,4 +1,4 @@
-"""`InlineCache`: several ways that serve a function's calls in turn.
+"""`InlineCache`: several entries, one of which serves each call of a function.
 
 An entry stub asks one launcher, or holds the statements that Python runs for calls of one
 signature. What they do not serve goes the slow path, which costs 5 to 50 us and then has the entry
@@ -19,7 +19,7 @@ from fusejit.outcome import MISS, Outcome
 
 CHANGES = 4  # of what serves calls, before several ways are asked
 IN_A_ROW = 64  # calls that one serves, before it is asked alone
-MOST = 12  # ways that are asked; the one that has served calls last comes first
+MOST = 12  # entries that are tried; the one that served the last call comes first
 
 Launch = Callable[..., Any]
 """Takes the parameters by position; returns the result, or an `Outcome` of other calls."""
@@ -41,7 +41,7 @@ class CacheEntry:
     Attributes
     ----------
     call : callable
-    rank : Rank
+    rank : Priority
     key : object
         What it was made of: of two with one key, the newer one is asked.
     install_alone : callable

@@ -370,18 +370,18 @@ def _boundary(step: Step) -> str:
     if isinstance(step, HostStep):
         return f"host call {step.op.function}: {_why(step.op)}"
     if isinstance(step, BindStep):
-        return "Python reads an integer that a kernel computed: the steps after it need it"
+        return "Python reads an integer that a kernel computed, because later steps need it"
     return "Python runs this, kernel by kernel: there is a host call inside"
 
 
 def _why(op: HostCall) -> str:
     """Why Python runs it, and what of its result only the call knows."""
-    why = "NumPy runs it between kernels, it is no loop over elements"
+    why = "NumPy runs it between kernels, because it is not a loop over elements"
     if not op.pure:
-        why = "an effect, it happens in program order, once"
+        why = "an effect: it happens once, in program order"
     if not op.sizes:
         return why
-    return f"{why}; its result says how long it is"
+    return f"{why}; the length of its result is known only after it ran"
 
 
 def _reason(told: Refusal | Folded) -> str:

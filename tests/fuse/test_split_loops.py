@@ -218,8 +218,8 @@ def test_one_core_has_nothing_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_explain_names_what_is_carried() -> None:
     text = fuse_jit(decaying).explain(A)
     assert (
-        "iterations in parallel: what an iteration computes for itself; `s` is computed in order "
-        "behind [split]" in text
+        "iterations in parallel: only the work that depends on no other iteration; `s` is computed "
+        "afterwards, in program order [split]" in text
     )
     assert "`total` goes from one iteration to the next [carried]" in fuse_jit(cheap).explain(
         A[0].copy(), A[1].copy()

@@ -92,7 +92,10 @@ def _too_short(loop: Loop) -> Dependence | None:
     ops = list(walk(loop.body))
     if any(isinstance(op, Loop) or (isinstance(op, GenericOp) and op.domain) for op in ops):
         return None
-    why = "an iteration is a few numbers, less than a launch in each iteration around it"
+    why = (
+        "an iteration computes only a few numbers, which takes less time than starting threads in "
+        "each iteration of the enclosing loop"
+    )
     return Dependence("small body", why, loop.location)
 
 
@@ -129,7 +132,7 @@ def _effect(ops: Sequence[Op]) -> Dependence | None:
                 return Dependence("draw", why, op.location)
             return Dependence("host call", f"{name} runs in Python", op.location)
         if isinstance(op, Assert) and (op.is_deferred or endless):
-            why = f"{op.reason}: the iterations behind must not run then"
+            why = f"{op.reason}: if this check fails, later iterations must not run"
             return Dependence("may raise", why, op.location)
         if isinstance(op, GenericOp) and op.library_call is not None:
             return Dependence("BLAS", "a matrix product has threads of its own", op.location)

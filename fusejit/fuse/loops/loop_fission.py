@@ -257,8 +257,10 @@ class _Splitting:
         split = Block((), [*(Alloc(buffer=buffer) for buffer in buffers), blocks], results)
         as_written = self.cloned(loop)
         names, several = carried_names(loop)
-        why = f"what an iteration computes for itself; {names} {'are' if several else 'is'} "
-        self.report.loops.append(LoopNote(SPLIT, f"{why}computed in order behind", loop.location))
+        verb = "are" if several else "is"
+        parallel = "only the work that depends on no other iteration"
+        why = f"{parallel}; {names} {verb} computed afterwards, in program order"
+        self.report.loops.append(LoopNote(SPLIT, why, loop.location))
         question = _is_worth_threads(loop)
         choice = Cond(
             results=loop.results,

@@ -211,7 +211,9 @@ class _Vetting:
 
     def _value(self, at: Path | None, value: Any, text: str, attributes: set[str]) -> None:
         if at is None and not is_library_object(value):
-            raise unsupported(f"reads {text}, and each call could not find it again", _AS_ARGUMENT)
+            raise unsupported(
+                f"reads {text}, and later calls could not read it again", _AS_ARGUMENT
+            )
         if isinstance(value, _SIMPLE) or (
             type(value) is tuple and all(isinstance(item, _SIMPLE) for item in value)
         ):

@@ -1,4 +1,4 @@
-"""``raise`` and ``try`` where only the kernel knows whether an exception is raised.
+"""``raise`` and ``try`` under a condition that only the kernel can evaluate an exception is raised.
 
 ``if x.min() < 0: raise ValueError(..)`` becomes an `Assert` that the condition does not hold. Where
 the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
@@ -35,7 +35,7 @@ ASSERTS = (
 )
 """The reason of such a check that stands for an ``assert``."""
 
-_WHERE = "where only the kernel knows whether"
+_WHERE = "under a condition that only the kernel can evaluate"
 _REMEDY = "return a flag, and raise outside"
 _MAY_RAISE = (Assert, HostCall)
 

@@ -166,7 +166,9 @@ class Probe:
             raise SizesAreKnown
         elements = (o for o in self.traced if isinstance(o, TracedArray) and not o.ndim)
         if any(element.dtype.kind in "iu" for element in elements):
-            what = f"{self.name} is given an element of an array, and not each integer is possible"
+            what = (
+                f"{self.name} is given an element of an array, and it does not accept every integer"
+            )
             raise needs_python(what, MOVE_OUTSIDE)
         text = f"{type(last).__name__}: {last}"
         otherwise = f"{self.name} was tried with other numbers, for which it raises {text}"

@@ -75,7 +75,8 @@ def without_masks(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]
             axis += array.ndim - taken
         mask = operand_of(item).array if is_mask(item) else None
         if is_mask(item) and (mask is None or not mask.ndim):
-            what = "fusejit does not trace this index: a bool that is no array beside others"
+            why = "a bool that is not an array, beside other indices"
+            what = f"fusejit does not trace this index: {why}"
             raise unsupported(what, "write `if` around the statement, or np.where(condition, x, y)")
         if mask is None:
             made.append(item)

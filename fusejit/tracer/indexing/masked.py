@@ -301,7 +301,10 @@ def _install() -> None:
 
         def method(self: MaskedElements, other: Any) -> Any:
             if self._has_views:
-                raise unsupported("elements are changed of which a part is used", MOVE_OUTSIDE)
+                raise unsupported(
+                    "changes in place elements that a mask selects, after a part of them was taken",
+                    MOVE_OUTSIDE,
+                )
             result = None if self.is_selected else plain(self, other)
             if not isinstance(result, MaskedElements):  # the array of its own changes
                 PRIMITIVES["operator"](

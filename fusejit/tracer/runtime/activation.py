@@ -144,7 +144,9 @@ class Activation:
             return self._captures.read(path, value)
         if is_library_object(value) or is_numpy_source(self._function):
             return value
-        what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
+        what = (
+            f"{self._function.__qualname__} reads {text}, and later calls could not read it again"
+        )
         raise needs_python(what, "pass it as an argument")
 
     def class_binds(self, name: str) -> bool:

@@ -264,10 +264,13 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             raise Fallback(f"a call with arguments that are not traced: {text}") from error
         is_conditional = any(isinstance(region, TracedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
-            what = "a recursion that ends where an element says so is never done while tracing"
+            why = "the end of this recursion depends on an element of an array"
+            what = f"{why}, so tracing it never ends"
             raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
         if is_conditional and not fault_place(error):
-            what = f"raises {type(error).__name__} where only the kernel knows whether"
+            what = (
+                f"raises {type(error).__name__} under a condition that only the kernel can evaluate"
+            )
             raise Fallback(f"{what}; return a flag, and raise outside") from error
         _ask_what_was_guessed(trace, error)
         # raised by the program, by what a callback did for it, or by mistake: the plain function
