@@ -129,7 +129,7 @@ def fuse_jit(
     array([0, 4, 8])
     """
     if compile_seconds is not None and not compile_seconds >= 0:
-        raise ValueError(f"compile_seconds={compile_seconds!r} is no number of seconds")
+        raise ValueError(f"compile_seconds={compile_seconds!r} is not a number of seconds")
     options = options_from_environment(
         enabled=enabled,
         fullgraph=fullgraph,

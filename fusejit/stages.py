@@ -322,7 +322,7 @@ def _require_no_boundary(graph: Graph) -> None:
             if op.refusal:
                 raise UnsupportedError(op.refusal)
             name = op.function.removeprefix("builtins.")
-            why = "is an effect" if not op.pure else "is no loop over elements"
+            why = "is an effect" if not op.pure else "is not a loop over elements"
             what = f"{name} {why}: with fullgraph=True nothing may run in Python between kernels"
             remedy = "move it outside the decorated function, or leave fullgraph out"
             raise UnsupportedError.at(op.location, what, remedy)

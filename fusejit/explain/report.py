@@ -360,7 +360,7 @@ def _called(step: Step) -> str:
             return "if"
         case GenericOp() as op:
             return op.name
-    raise AssertionError("a kernel is no boundary")
+    raise AssertionError("a kernel is not a boundary")
 
 
 def _boundary(step: Step) -> str:

@@ -37,7 +37,7 @@ def _padding(op: str, given: Any, rank: int) -> list[tuple[int, int]]:
         given = [(given, given)] * rank
     pairs = [(int(low), int(high)) for low, high in given]
     if len(pairs) != rank or any(low < 0 or high < 0 for low, high in pairs):
-        raise ValueError(f"{op}: padding {given!r} is no pair of widths for each of {rank} axes")
+        raise ValueError(f"{op}: padding {given!r} is not a pair of widths for each of {rank} axes")
     return pairs
 
 

@@ -30,7 +30,7 @@ def _tiling(op: str, attributes: Mapping[str, Any], rank: int) -> tuple[dict[int
     given = attributes.get("outer_dims_perm")
     order = distinct_axes(op, "outer_dims_perm", range(rank) if given is None else given, rank)
     if len(order) != rank:
-        raise ValueError(f"{op}: outer_dims_perm {order} is no permutation of {rank} axes")
+        raise ValueError(f"{op}: outer_dims_perm {order} is not a permutation of {rank} axes")
     return dict(zip(position, tiles, strict=True)), order
 
 

@@ -138,7 +138,7 @@ class BodyReader:
             if op.name == "tensor.extract":
                 source = self.outside(op.operands[0])
                 if not isinstance(source, Value):
-                    raise self.complaint(op, "an extract from something that is no tensor")
+                    raise self.complaint(op, "an extract from something that is not a tensor")
                 subscripts = [self._affine(v) for v in list(op.operands)[1:]]
                 known = [s for s in subscripts if s is not None]
                 if len(known) == len(subscripts):

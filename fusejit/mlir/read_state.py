@@ -146,7 +146,7 @@ class ReaderState:
         if isinstance(found, Empty):
             raise self.complaint(op, "it reads a tensor.empty, whose elements are undefined")
         if isinstance(found, AffineExpr):
-            raise self.complaint(op, "an index is no element of a tensor: cast it")
+            raise self.complaint(op, "an index is not an element of a tensor: cast it")
         return found
 
     def index_of(self, value: Any, op: Any) -> AffineExpr:

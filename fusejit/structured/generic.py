@@ -71,7 +71,7 @@ def affine_map(source: str | Callable[..., Any] | AffineMap) -> AffineMap:
         return AffineMap(dims, (), tuple(map(Index.of, results)))
     matched = _MAP.fullmatch(source)
     if matched is None:
-        raise DefinitionError(f"{source!r} is no indexing map: write '(i, j) -> (j, i)'")
+        raise DefinitionError(f"{source!r} is not an indexing map: write '(i, j) -> (j, i)'")
     dims, symbols = (
         tuple(n.strip() for n in (g or "").split(",") if n.strip()) for g in matched.group(1, 2)
     )
@@ -86,7 +86,7 @@ def _parsed(text: str, dims: Any, symbols: Any, source: str) -> tuple[Index, ...
     try:
         found = eval(text, {"__builtins__": {}}, scope)
     except (NameError, SyntaxError) as error:
-        raise DefinitionError(f"{source!r} is no indexing map: {error}") from None
+        raise DefinitionError(f"{source!r} is not an indexing map: {error}") from None
     return tuple(map(Index.of, found))
 
 

@@ -128,7 +128,7 @@ class _Subscripted:
     def __setitem__(self, subscripts: Any, value: Any) -> None:
         access = self._access(subscripts)
         if self._spec.role is not Role.OUTPUT:
-            raise DefinitionError(f"{self._spec.name} is no output and cannot be written")
+            raise DefinitionError(f"{self._spec.name} is not an output and cannot be written")
         if access.operand in self._formula.updates:
             raise DefinitionError(f"{access.operand} is written twice")
         self._formula.updates[access.operand] = update_of(access, value)
@@ -200,7 +200,7 @@ def define(
     """
     name = name or function.__name__
     if not isinstance(function, FunctionType):
-        raise DefinitionError(f"{name} is no Python function")
+        raise DefinitionError(f"{name} is not a Python function")
     parameters = inspect.signature(function).parameters
     attributes = {
         p.name: p.default for p in parameters.values() if p.default is not inspect.Parameter.empty

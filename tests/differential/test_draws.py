@@ -230,7 +230,7 @@ def test_what_is_no_draw_is_left_to_python() -> None:
     def spawned(rng: Any, x: Any) -> Any:
         return x + rng.spawn(2)[0].random()
 
-    reason = "which is no draw that fusejit knows"
+    reason = "which is not a draw that fusejit knows"
     check_not_compiled(spawned, (rng(), uniform(3)), reason)
     ours, theirs = rng(), rng()
     fused = fuse_jit(spawned)

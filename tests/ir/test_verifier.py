@@ -78,7 +78,7 @@ BODIES = [
     ),
     (
         "%a = view %m [(d0, d1) -> (d0, d1)] : s1 x s0 x f64 order(0, 0)",
-        "values are well formed: the order (0, 0) of %a is no permutation of its axes",
+        "values are well formed: the order (0, 0) of %a is not a permutation of its axes",
     ),
     (
         "%a = constant 1.0 : 3 x f64",
@@ -160,7 +160,7 @@ BODIES = [
     ),
     (
         "scatter @x v1 at (%x) = %x",
-        "scatters reach elements of their view: %x of float64 is no subscript",
+        "scatters reach elements of their view: %x of float64 is not a subscript",
     ),
     (
         "scatter @x v1 at ((d1)) = %x",
@@ -184,7 +184,7 @@ BODIES = [
     ),
     (
         "alloc @t : s0 x f64 order(1) class 2",
-        "allocations are well formed: the order (1,) of @t is no permutation of its axes",
+        "allocations are well formed: the order (1,) of @t is not a permutation of its axes",
     ),
     (
         "alloc @t : s0 x f64 class 2 readonly",

@@ -287,7 +287,7 @@ def test_the_matmuls_take_the_maps_that_the_dialect_allows(name):
     for letters in refused:
         with pytest.raises(ValueError, match=f"^{name}: "):
             op.definition_for({}, {"indexing_maps": [written(domain, x) for x in letters]})
-    for other, what in (("(x, y) -> (x)", "is not over"), ("(m) -> (q)", "is no indexing map")):
+    for other, what in (("(x, y) -> (x)", "is not over"), ("(m) -> (q)", "is not an indexing map")):
         with pytest.raises(ValueError, match=f"^{name}: .* {what}"):
             op.definition_for({}, {"indexing_maps": [other] * 3})
     with pytest.raises(ValueError, match=f"^{name}: cast is one of cast_signed and cast_unsigned"):

@@ -201,7 +201,7 @@ LOOP = ParallelFor(number(3), number(0), [Exit(5)])
 WRONG = {
     "t is read and may have no value": [let("n", "t")],
     "b is no array": [Let("n", Field("b", "shape", 0))],
-    "k is no pointer": [Let("v", Element("k", ZERO))],
+    "k is not a pointer": [Let("v", Element("k", ZERO))],
     "subtract.i of bool": [
         Let("v", scalar("subtract", Number(True, np.dtype(np.bool_)), number(1), dtype=I64))
     ],

@@ -38,11 +38,11 @@ def selects(x: Any) -> Any:
 
 RNG = np.random.default_rng(1)
 CASES: list[tuple[Any, str, str, tuple[Any, ...]]] = [
-    (sorts, "np.sort", "numpy.sort is no loop over elements", ()),
-    (sorts_in_a_loop, "np.nanmedian", "numpy.nanmedian is no loop over elements", ()),
+    (sorts, "np.sort", "numpy.sort is not a loop over elements", ()),
+    (sorts_in_a_loop, "np.nanmedian", "numpy.nanmedian is not a loop over elements", ()),
     (draws, "rng.permutation", "numpy.random.Generator.permutation is an effect", (RNG,)),
     (prints, "print(", "print is an effect", ()),
-    (selects, "def selects", "operator.getitem is no loop over elements", ()),
+    (selects, "def selects", "operator.getitem is not a loop over elements", ()),
 ]
 
 

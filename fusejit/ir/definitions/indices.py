@@ -237,7 +237,7 @@ def parse_index(text: str, attributes: Mapping[str, Any], kind: str = EXTENT) ->
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise ValueError(f"{text!r} is no expression of extents") from error
+        raise ValueError(f"{text!r} is not an expression of extents") from error
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     scope = {
         name: attribute_in_formula(name, attributes[name])

@@ -88,7 +88,7 @@ def buffer_complaints(buffer: Buffer) -> Iterator[str]:
     if any(e.dims() for e in buffer.type.extents):
         yield f"the extents of {buffer!r} depend on a dim"
     if buffer.order is not None and sorted(buffer.order) != list(range(buffer.type.rank)):
-        yield f"the order {buffer.order} of {buffer!r} is no permutation of its axes"
+        yield f"the order {buffer.order} of {buffer!r} is not a permutation of its axes"
 
 
 def view_complaints(view: View) -> Iterator[str]:

@@ -248,7 +248,7 @@ class _Verifier:
         if known is None:
             return None
         if not isinstance(known, PointerTo):
-            self.fail(f"{inner} is no pointer")
+            self.fail(f"{inner} is not a pointer")
         return known.dtype if inner == name else part_dtype(known.dtype)
 
     def name(self, name: str) -> Type:

@@ -75,7 +75,7 @@ def values_are_well_formed(op: Op) -> Iterator[str]:
         if value.kind is not Kind.ARRAY and value.type.rank:
             yield f"{value!r} is a {value.kind.value} of rank {value.type.rank}"
         if value.order is not None and sorted(value.order) != list(range(value.type.rank)):
-            yield f"the order {value.order} of {value!r} is no permutation of its axes"
+            yield f"the order {value.order} of {value!r} is not a permutation of its axes"
 
 
 def constants_are_numbers_of_their_type(op: Op) -> Iterator[str]:
@@ -206,7 +206,7 @@ def scatters_reach_elements_of_their_view(op: Op) -> Iterator[str]:
             continue
         source = subscript.value.type
         if source.dtype.kind not in "iu":
-            yield f"{subscript.value!r} of {source.dtype} is no subscript"
+            yield f"{subscript.value!r} of {source.dtype} is not a subscript"
         if subscript.map.num_dims != rank or subscript.map.rank != source.rank:
             yield f"{subscript.map} does not take the value's dims to {subscript.value!r}"
 

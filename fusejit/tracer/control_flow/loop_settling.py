@@ -202,7 +202,7 @@ class LoopSettling(LoopEntry):
                 continue
             other = seen.setdefault(id(storage), name)
             if other != name or (storage.num_stores and not self._is_mine(storage)):
-                what = f"{name!r} and another name are one array behind an iteration"
+                what = f"{name!r} and another name are one array after an iteration"
                 raise unsupported(what, f"write {name} = ....copy()")
 
     def _is_cell(self, storage: Storage) -> bool:

@@ -37,7 +37,9 @@ class UnrollBudget:
             return
         added = self._trace.num_traced() - self._start
         if added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW):
-            what = f"a loop of more than {self._iterations - 1} iterations is no loop of the kernel"
+            what = (
+                f"a loop of more than {self._iterations - 1} iterations is not a loop of the kernel"
+            )
             raise needs_python(what, "loop over a range or an array that it does not change")
 
 

@@ -59,7 +59,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     given = condlist if isinstance(condlist, list | tuple) else [condlist]
     conditions = [array_from(c) for c in given]
     if any(c.dtype != np.bool_ or c.ndim != array.ndim for c in conditions):
-        what = "np.piecewise with conditions that are no arrays of bools like x is not traced"
+        what = "np.piecewise with conditions that are not arrays of bools like x is not traced"
         raise unsupported(what, "choose with np.where(condition, x, y)")
     if len(funclist) == len(conditions) + 1:
         found = conditions[0]

@@ -73,7 +73,7 @@ def float_power(base: Any, exponent: Any) -> TracedArray:
     if not is_known or exponent < 0:
         _check(_is_not_zero, numbers, loop, "a base is not 0", "0.0 ** -1")
     if not is_known or exponent % 1 != 0:
-        _check(_is_real, numbers, loop, "a power is no complex number", "complex power")
+        _check(_is_real, numbers, loop, "a power is not a complex number", "complex power")
     _check(_is_finite, numbers, loop, "a power is a finite number", "float power")
     return _emit("power", lambda builder, refs: builder.op("power", refs, F64), numbers, loop, F64)
 

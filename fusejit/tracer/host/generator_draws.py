@@ -85,7 +85,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         assign_operand(array, Operand(made.dtype, array=made))
         return None
     if method not in _DRAWS:
-        raise unsupported(f"calls {name}, which is no draw that fusejit knows", MOVE_OUTSIDE)
+        raise unsupported(f"calls {name}, which is not a draw that fusejit knows", MOVE_OUTSIDE)
     if kwargs.get("out") is not None:
         raise unsupported(f"{name} with out= is not traced", "assign its result: out[...] = ...")
     function = getattr(owner, method) if path else getattr(sample.like, method)

@@ -82,7 +82,7 @@ def _bound_number(trace: Trace, number: Any) -> Any:
     if not isinstance(number, TracedArray):
         return number
     if not is_kernel_number(number) or number.dtype.kind not in "iu":
-        what = "np.arange up to an element of an array that is no integer"
+        what = "np.arange up to an element of an array that is not an integer"
         raise unsupported(what, "pass the size as a Python int")
     return trace.number(trace.bind(number))
 

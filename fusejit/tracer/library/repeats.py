@@ -34,7 +34,7 @@ def _count(number: Any, name: str) -> AffineExpr:
             else AffineExpr.const(number.__index__())
         )
     except AttributeError as error:
-        raise numpy_raises(f"TypeError: {number!r} is no number of repetitions") from error
+        raise numpy_raises(f"TypeError: {number!r} is not a number of repetitions") from error
     if not current_trace().decisions.nonnegative(count, "a number of repetitions"):
         raise numpy_raises("ValueError: repeats may not contain negative values.")
     return count

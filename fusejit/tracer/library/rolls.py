@@ -79,7 +79,9 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
         whole: Any = each
         if isinstance(each, TracedArray):
             if each.ndim or each.dtype.kind not in "iu":
-                what = "np.roll by an array of shifts, or by one that is no integer, is not traced"
+                what = (
+                    "np.roll by an array of shifts, or by one that is not an integer, is not traced"
+                )
                 raise unsupported(what, "pass the shifts as Python ints")
             # within the axis, so that sums of them do not wrap around
             wide = each if each.dtype == np.uint64 else astype(each, I64)

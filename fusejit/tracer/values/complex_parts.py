@@ -221,7 +221,7 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     if number_type(real)[1].kind == "c" and type(imag) is int and imag == 0:
         return as_kernel_number(real, Kind.PYTHON, C128)
     if any(number_type(x)[1].kind == "c" for x in given):
-        raise Fallback("complex() of two numbers of which one is complex")
+        raise Fallback("complex() of two numbers, one of which is complex")
     return complex_number(*(as_kernel_number(x, Kind.PYTHON, F64) for x in given))
 
 
