@@ -40,7 +40,7 @@ class Decorated:
     options : Options
     fused : FusedFunctions, optional
         For a part of another function: the fused forms that they share.
-    parts_time : Allowance, optional
+    segment_budget : Allowance, optional
         For a part: the processor time that all parts have.
     """
 
@@ -49,12 +49,12 @@ class Decorated:
         function: Callable[..., Any],
         options: Options,
         fused: FusedFunctions | None = None,
-        parts_time: Allowance | None = None,
+        segment_budget: Allowance | None = None,
     ) -> None:
         self.function = function
         self.options = options
         self.fused = fused
-        self.parts_time = parts_time
+        self.segment_budget = segment_budget
         self.variants = Variants()
         self.signature = own_signature(function)
         self.identity = FunctionIdentity(cast(Any, function))

@@ -40,7 +40,7 @@ def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: b
 def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool) -> str:
     """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
     name = of.function.__name__
-    known = of.given_up(args, kwargs)
+    known = of.permanent_fallback(args, kwargs)
     if known is not None:
         return f"{name} runs as plain NumPy for this call: {known}\n"
     try:

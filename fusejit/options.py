@@ -69,15 +69,15 @@ class Options:
         legal fold (`fusejit.fuse.grouping.policy`).
     retires : bool
         True: Python runs what costs more compiled than it gains (`fusejit.tiering.cost_estimate`).
-    is_part : bool
+    is_segment : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
-    python_texts : bool
+    formats_in_python : bool
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
-        What a segment does that may raise after a store, and of which it is then read what it has
-        bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it;
-        ``"per_statement"``, each of its statements is a segment. Empty if nothing reads that.
+        How to compile a segment that may raise after a store and whose bound names are read
+        afterwards. ``"undo"``: roll the stores back and let NumPy run the segment.
+        ``"per_statement"``: compile each statement as a segment. Empty: no name is read afterwards.
     max_variants : int
         Variants of one function (by dtypes, ranks, layouts, guards) before calls fall back.
     compile_seconds : float
@@ -92,8 +92,8 @@ class Options:
     fullgraph: bool = False
     warn: bool = True
     retires: bool = True
-    is_part: bool = False
-    python_texts: bool = False
+    is_segment: bool = False
+    formats_in_python: bool = False
     on_error: str = ""
     jit: bool = True
     cache: bool = True

@@ -64,7 +64,7 @@ class Outcome:
         return self.kind is OutcomeKind.FAULT
 
     @property
-    def is_numpys(self) -> bool:
+    def is_raised_by_numpy(self) -> bool:
         """Whether NumPy has something to tell at the user's line: an exception or a warning."""
         return self.kind in (OutcomeKind.NUMPY_RAISES, OutcomeKind.NUMPY_WARNS)
 

@@ -301,9 +301,9 @@ def trace(
             function,
             args,
             dict(kwargs),
-            is_part=options.is_part,
+            is_segment=options.is_segment,
             undoes=undoes,
-            texts_are_pythons=options.python_texts,
+            formats_in_python=options.formats_in_python,
             is_bounded=not options.fullgraph,
         )
         log = PassLog(is_detailed="passes" in options.dump, show=_show)

@@ -31,8 +31,8 @@ from fusejit.outcome import Outcome, fallback
 MOST_PER_SIGNATURE = 8
 USES = 8
 FREE = 16  # variants of all signatures that a function has without such a count
-FREE_OF_A_PART = 8
-FREE_OF_LATE_PARTS = 2  # where the parts of a function have `MANY` variants already
+FREE_VARIANTS_PER_SEGMENT = 8
+FREE_VARIANTS_OF_LATE_SEGMENTS = 2  # where the parts of a function have `MANY` variants already
 MANY = 64
 WAITS = (
     "a string or a length in this call is new; each one needs its own variant, compiled when the "
@@ -91,7 +91,10 @@ class CallSignatures:
         )
 
     def refusal(self, args: tuple[Any, ...], free: int = FREE) -> Outcome | None:
-        """Why no variant is made for a call; counts it. ``free`` variants of all signatures are."""
+        """Return why a call gets no new variant, or None; count the call.
+
+        The first ``free`` variants of a function need no repeated calls.
+        """
         signature = _signature(args)
         made = sum(self._variants.values())
         if self._variants[signature] >= MOST_PER_SIGNATURE:

@@ -46,7 +46,7 @@ class Diagnostics:
         """
         cause = str(outcome)
         self._variants.fallbacks[cause] += 1
-        if self._options.is_part and outcome in (SHARED_MEMORY, OVERLAP):
+        if self._options.is_segment and outcome in (SHARED_MEMORY, OVERLAP):
             return
         if self._variants.fallbacks[cause] == 1:
             self.warn_once(f"{self._function.__name__} runs as plain NumPy for this call: {cause}")

@@ -16,8 +16,8 @@ from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
     FREE,
-    FREE_OF_A_PART,
-    FREE_OF_LATE_PARTS,
+    FREE_VARIANTS_OF_LATE_SEGMENTS,
+    FREE_VARIANTS_PER_SEGMENT,
     MANY,
     CallSignatures,
 )
@@ -78,7 +78,7 @@ class Dispatcher:
         self.signatures = CallSignatures()
         self.raised = RaisedCalls()
         self.installer = EntryInstaller(state)
-        self.tiering = TieringPolicy(state, self.installer, self.launched)
+        self.tiering = TieringPolicy(state, self.installer, self.try_launch)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
         state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
         state.entry_stub.connect(self.dispatch_miss, self.recover)
@@ -89,7 +89,7 @@ class Dispatcher:
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """A call that the entry stub does not serve by itself; ``args`` are in parameter order."""
         if any(map(has_asking_class, args)):
-            return self.unasked(args)
+            return self.run_uninspected(args)
         for arg in args:
             if defined_by(type(arg), "__fuse_jit_call__") is not None:
                 return type(arg).__fuse_jit_call__(self.entry_stub.function, args)
@@ -99,15 +99,15 @@ class Dispatcher:
                 self.raised.has_returned()
                 return result
         if not self.state.identity.holds():
-            return self.renewed(args)
+            return self.rerun_after_redefinition(args)
         if self.variants.passed is not None:
             self.variants.count_passed()
-            self.state.fallbacks.recount()
+            self.state.fallback_cache.recount()
         while True:
             seen = self.variants.compiled
             for variant in seen:
                 variant.renew()
-                result = self.launched(variant, args)
+                result = self.try_launch(variant, args)
                 if not isinstance(result, Outcome):
                     self.state.inline_cache.record_variant(self.tiering.launcher_of(variant))
                     return result
@@ -124,38 +124,38 @@ class Dispatcher:
             if not isinstance(result, Outcome):
                 return result
             if missed.is_fault:
-                self.state.fallbacks.add_signature(args, missed)
+                self.state.fallback_cache.add_signature(args, missed)
             if missed.kind is not OutcomeKind.GUARD_FAILED:
-                return self.decline(missed, args)
-            known = self.state.fallbacks.outcome(args)
+                return self.run_fallback(missed, args)
+            known = self.state.fallback_cache.outcome(args)
             if known is None and not self.options.fullgraph:
                 if self.signatures.waits(args):
-                    segmented = self.segments_of_part(self.signatures.waited(args), args)
+                    segmented = self.split_segment(self.signatures.waited(args), args)
                     if segmented is not None:
                         return segmented.run(*args)
                     self.installer.install_waiting(self.signatures, args)
                     return self.state.run_plain(*args)
                 known = self.signatures.refusal(args, self.free_variants)
-            if _is_raised(known) and self.state.fallbacks.is_guess(args):
-                result = self.raising(args)  # like the one before, most often
-                self.state.fallbacks.forget(args)
+            if _is_raised(known) and self.state.fallback_cache.is_guess(args):
+                result = self.run_expecting_exception(args)  # like the one before, most often
+                self.state.fallback_cache.forget(args)
                 return result
             if known is None and compiler_is_taken():
                 known = fallback(CALLED_BY_NUMBA)
             if known is not None:
-                return self.decline(known, args)
+                return self.run_fallback(known, args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen
                 if is_same and self.variants.segmented is None:  # no other thread made one
-                    made = self.compiled(args)
+                    made = self.compile_call(args)
                     break
         if isinstance(made, Outcome):
-            return self.decline(made, args)
+            return self.run_fallback(made, args)
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
         if isinstance(made, InterpretedFunction):
             return self.state.run_plain(*args)
-        result = self.launched(made, args)
+        result = self.try_launch(made, args)
         if not isinstance(result, Outcome):
             self.signatures.note_variant(args)
             self.entry_stub.install_launcher(self.tiering.launcher_of(made))
@@ -163,13 +163,13 @@ class Dispatcher:
         if result.kind in (OutcomeKind.GUARD_FAILED, OutcomeKind.FAULT):
             self.drop(made)
         if result is MISS:
-            self.state.fallbacks.add(args, result)
+            self.state.fallback_cache.add(args, result)
         elif result.is_fault:
-            self.state.fallbacks.add_signature(args, result)
-        return self.decline(result, args)
+            self.state.fallback_cache.add_signature(args, result)
+        return self.run_fallback(result, args)
 
-    def unasked(self, args: tuple[Any, ...]) -> Any:
-        """A call with an argument of which nothing can be asked without running the user's code."""
+    def run_uninspected(self, args: tuple[Any, ...]) -> Any:
+        """Run in Python a call with an argument that only user code could inspect."""
         names = self.state.arguments.signature.parameters
         name = next(n for n, arg in zip(names, args, strict=True) if has_asking_class(arg))
         why = f"{name} is or holds an object whose metaclass defines __eq__ or __getattribute__"
@@ -180,9 +180,13 @@ class Dispatcher:
 
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""
-        return self.state.run_plain(*args) if self.state.identity.holds() else self.renewed(args)
+        return (
+            self.state.run_plain(*args)
+            if self.state.identity.holds()
+            else self.rerun_after_redefinition(args)
+        )
 
-    def renewed(self, args: tuple[Any, ...]) -> Any:
+    def rerun_after_redefinition(self, args: tuple[Any, ...]) -> Any:
         """A call of a function whose code or default values were replaced, from which all begins.
 
         The entry stub has filled in the old default values already: they stand for the new ones.
@@ -199,7 +203,7 @@ class Dispatcher:
         positional, keywords = old.given(old_signature, args)
         return self.entry_stub.function(*positional, **keywords)
 
-    def launched(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
+    def try_launch(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
         """What a variant's launcher returns; an `Outcome` if it fails early enough."""
         try:
             return variant.launch(*args)
@@ -242,7 +246,7 @@ class Dispatcher:
                 self.entry_stub.install_launcher(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------
-    def compiled(
+    def compile_call(
         self, args: tuple[Any, ...]
     ) -> Compiled | SegmentedFunction | InterpretedFunction | Outcome:
         """A new variant for a call, entered into the table, or why there is none.
@@ -250,39 +254,43 @@ class Dispatcher:
         A function in which Python has to run a statement is split instead, once and for all calls
         that no earlier variant serves.
         """
-        segmented = self.segments_of_part(len(self.variants), args)
+        segmented = self.split_segment(len(self.variants), args)
         if segmented is not None:
             return segmented
         if len(self.variants) >= self.options.max_variants:
             return fallback(f"more than {self.options.max_variants} variants")
         try:
-            return self.variant(args)
+            return self.compile_variant(args)
         except Fallback as ended:
             segmented = self.splitter.split_for_types(args)
             if segmented is not None:
                 return segmented
-            self.state.fallbacks.add(args, ended.outcome)
+            self.state.fallback_cache.add(args, ended.outcome)
             return ended.outcome
         except RecursionError:  # of a program that is that deep
             return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
         except OutOfTime as error:
-            self.state.fallbacks.add_signature(args, error.outcome)
+            self.state.fallback_cache.add_signature(args, error.outcome)
             return error.outcome
         except FusejitError as error:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
-            return self.left_to_python(error, args)
+            return self.break_graph(error, args)
 
     @property
     def free_variants(self) -> int:
         """How many variants there may be before another kind of calls has to come often."""
-        if not self.options.is_part:
+        if not self.options.is_segment:
             return FREE
-        return FREE_OF_A_PART if self.state.parts_time.made < MANY else FREE_OF_LATE_PARTS
+        return (
+            FREE_VARIANTS_PER_SEGMENT
+            if self.state.segment_budget.made < MANY
+            else FREE_VARIANTS_OF_LATE_SEGMENTS
+        )
 
-    def segments_of_part(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
+    def split_segment(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """A part in segments, if too many calls differ in lists and texts: Python reads those."""
-        if not self.options.is_part or differing < MOST_OF_A_PART:
+        if not self.options.is_segment or differing < MOST_OF_A_PART:
             return None
         with self.state.lock:
             made = self.variants.segmented or self.splitter.without_contents(args)
@@ -295,9 +303,11 @@ class Dispatcher:
         shows = any(v.traced.shows_numbers for v in self.variants.compiled)
         if not shows or self.options.fullgraph:
             return self.options
-        return replace(self.options, python_texts=True)
+        return replace(self.options, formats_in_python=True)
 
-    def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome | None:
+    def permanent_fallback(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Outcome | None:
         """Why calls like this one are never compiled; None if they may be."""
         if self.entry_stub.is_plain:
             return fallback(READS_CALLERS)
@@ -305,12 +315,16 @@ class Dispatcher:
             values = tuple(self.state.arguments.bound(args, kwargs).values())
         except TypeError:  # it is no call of the function
             return None
-        return self.state.fallbacks.final(values)
+        return self.state.fallback_cache.final(values)
 
-    def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | InterpretedFunction:
+    def compile_variant(
+        self, args: tuple[Any, ...]
+    ) -> Compiled | SegmentedFunction | InterpretedFunction:
         """The whole function as one variant."""
         spoil()
-        seconds = self.state.parts_time if self.options.is_part else self.options.compile_seconds
+        seconds = (
+            self.state.segment_budget if self.options.is_segment else self.options.compile_seconds
+        )
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
             if self.options.on_error and may_raise_deferred(traced.graph):
@@ -318,7 +332,7 @@ class Dispatcher:
             with self.diagnostics.failing("decide what pays"):
                 estimate = self.tiering.estimate(traced, args)
                 if estimate is not None and may_be_interpreted(
-                    estimate, is_part=self.options.is_part
+                    estimate, is_segment=self.options.is_segment
                 ):
                     return self.tiering.demote(estimate, args)
             lowered = traced.fuse().lower()
@@ -326,29 +340,29 @@ class Dispatcher:
         self.variants.compiled = (variant, *self.variants.compiled)
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.tiering.try_out(variant, estimate, args)
-        if self.options.is_part:  # nobody but us has its arguments
-            self.state.parts_time.made += 1
+        if self.options.is_segment:  # nobody but us has its arguments
+            self.state.segment_budget.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 
-    def left_to_python(
+    def break_graph(
         self, error: FusejitError, args: tuple[Any, ...]
     ) -> SegmentedFunction | Outcome:
         """Leave to Python what cannot be compiled: the statement, or all such calls."""
         outcome = error.outcome
         is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
         segmented = self.splitter.split(error, self.state.arguments.named(args))
-        if segmented is None and not is_of_python and not self.options.is_part:
-            self.state.fallbacks.add_signature(args, outcome)
+        if segmented is None and not is_of_python and not self.options.is_segment:
+            self.state.fallback_cache.add_signature(args, outcome)
             return outcome
         is_empty = segmented is None or not segmented.calls_something
         if is_empty and isinstance(error, NeedsPython) and error.may_change:
-            self.state.fallbacks.add(args, outcome)
+            self.state.fallback_cache.add(args, outcome)
             return outcome
         name = self.function.__name__
         if segmented is None:
             segmented = self.splitter.of_python(error)
-            if not is_of_python or not self.options.is_part:
+            if not is_of_python or not self.options.is_segment:
                 self.diagnostics.count(outcome)
         elif not is_of_python:
             self.diagnostics.warn_once(f"Python runs a statement of {name}: {error}")
@@ -357,7 +371,7 @@ class Dispatcher:
         return self.splitter.entered(segmented)
 
     # -- plain NumPy ----------------------------------------------------------------------------
-    def raising(self, args: tuple[Any, ...]) -> Any:
+    def run_expecting_exception(self, args: tuple[Any, ...]) -> Any:
         """A call that is expected to raise: if it does, others like it are run by Python at once.
 
         Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
@@ -370,10 +384,10 @@ class Dispatcher:
                 self.raised.add(args, self.function)
             raise
 
-    def decline(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
+    def run_fallback(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
         if _is_raised(outcome):
-            result = self.raising(args)
+            result = self.run_expecting_exception(args)
             self.diagnostics.count(fallback(outcome.otherwise))
             return result
         if self.options.fullgraph:

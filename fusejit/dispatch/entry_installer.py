@@ -87,7 +87,7 @@ class EntryInstaller:
         def alone() -> bool:
             if self._variants.compiled or self._variants.segmented or is_interpreted():
                 return False
-            guard = self._state.fallbacks.guard(args, function)
+            guard = self._state.fallback_cache.guard(args, function)
             if guard is None:
                 return False
             self._variants.passed = str(outcome), guard
@@ -102,7 +102,7 @@ class EntryInstaller:
 
             return fallback
 
-        passing = self._state.fallbacks.passing(args, function, run)
+        passing = self._state.fallback_cache.passing(args, function, run)
         if passing is not None:
             key, call = passing
             self._state.inline_cache.record(CacheEntry(call, Priority.FALLBACK, key, alone))

@@ -83,13 +83,13 @@ class FunctionSplitter:
         """The function, and how its segments are compiled."""
         return SplitRequest(
             self._function,
-            self.decorate_part,
+            self.compile_segment,
             self._state.fused,
             self._options.on_error,
             lambda error: self._diagnostics.count(self._diagnostics.fault(error, "open").outcome),
             self._state.run_plain,
             self._options.retires,
-            self._options.is_part,
+            self._options.is_segment,
         )
 
     def per_statement(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:
@@ -114,11 +114,11 @@ class FunctionSplitter:
             self.split_request(), self._state.arguments.named(args), differing
         )
 
-    def decorate_part(self, function: Callable[..., Any], on_error: str) -> Callable[..., Any]:
+    def compile_segment(self, function: Callable[..., Any], on_error: str) -> Callable[..., Any]:
         """A segment, or a function that Python calls between segments, in its fused form."""
-        options = replace(self._options, is_part=True, on_error=on_error)
+        options = replace(self._options, is_segment=True, on_error=on_error)
         try:
-            made = Decorated(function, options, self._state.fused, self._state.parts_time)
+            made = Decorated(function, options, self._state.fused, self._state.segment_budget)
             return made.entry_stub.function
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):
@@ -130,7 +130,7 @@ class FunctionSplitter:
         """Let segments serve calls; what is whole for other types stays so."""
         if segmented.expected is None:
             self._variants.segmented = segmented
-            if self._options.is_part:
+            if self._options.is_segment:
                 self._drop_lengths()
         else:
             self._variants.for_types = (segmented, *self._variants.for_types)

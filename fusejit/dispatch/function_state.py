@@ -28,15 +28,15 @@ class FunctionState:
         See `fusejit.decorated.Decorated`.
     fused : FusedFunctions
         What Python calls between segments, in its fused form.
-    parts_time : Allowance
+    segment_budget : Allowance
         The processor time that all of its parts have.
     lock : ForkSafeLock
         Whoever changes the variants has it.
     diagnostics : Diagnostics
     identity : FunctionIdentity
-        Its code and default values; ``arguments`` and ``fallback`` are for these.
+        Its code and default values; ``arguments`` and ``fallback_cache`` are for these.
     arguments : CallArguments
-    fallback : FallbackCache
+    fallback_cache : FallbackCache
     inline_cache : InlineCache
     """
 
@@ -48,14 +48,14 @@ class FunctionState:
         self.variants = decorated.variants
         self.entry_stub = decorated.entry_stub
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
-        self.parts_time = decorated.parts_time or Allowance(self.options.compile_seconds)
+        self.segment_budget = decorated.segment_budget or Allowance(self.options.compile_seconds)
         self.lock = ForkSafeLock()
         self.diagnostics = Diagnostics(
             self.function, self.options, self.variants, self.fused.shown_warnings
         )
         self.identity = decorated.identity
         self.arguments = CallArguments(self.function, decorated.signature)
-        self.fallbacks = FallbackCache(guesses=not self.options.fullgraph)
+        self.fallback_cache = FallbackCache(guesses=not self.options.fullgraph)
 
     @property
     def run_plain(self) -> Callable[..., Any]:
@@ -66,7 +66,7 @@ class FunctionState:
         """Take on code and default values as they are now; nothing is known of these."""
         self.identity = FunctionIdentity(self.function)
         self.arguments = CallArguments(self.function, own_signature(self.function))
-        self.fallbacks = FallbackCache(guesses=not self.options.fullgraph)
+        self.fallback_cache = FallbackCache(guesses=not self.options.fullgraph)
         self.variants.compiled = ()
         self.variants.segmented = None
         self.variants.for_types = ()

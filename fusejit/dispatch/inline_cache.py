@@ -76,8 +76,8 @@ class InlineCache:
 
     Attributes
     ----------
-    rejects : callable or None
-        What asks several ways, while it does.
+    chain : callable or None
+        The launcher that tries the cached entries in order; None while a single one is installed.
     """
 
     def __init__(

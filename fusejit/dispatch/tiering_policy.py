@@ -20,7 +20,7 @@ from fusejit.path_resolver import resolver
 from fusejit.stages import Compiled, Traced
 from fusejit.tiering.cost_estimate import PART, CostEstimate, estimate_cost
 from fusejit.tiering.interpreted_function import InterpretedFunction
-from fusejit.tiering.segment_profiler import FIRST_LOOK, LATER_LOOKS
+from fusejit.tiering.segment_profiler import FIRST_REPROFILE, REPROFILE_BACKOFF
 from fusejit.tiering.timed_trial import TimedTrial, may_take_long, usual_ns
 
 
@@ -67,15 +67,15 @@ class TieringPolicy:
         if self._options.fullgraph or not self._options.retires:
             return None
         find = resolver(self._function, self._state.arguments.named(args), traced.traced.constants)
-        return estimate_cost(traced.traced, find, is_part=self._options.is_part)
+        return estimate_cost(traced.traced, find, is_segment=self._options.is_segment)
 
     def demote(
         self, estimate: CostEstimate, args: tuple[Any, ...], variant: Compiled | None = None
     ) -> InterpretedFunction:
         """Leave calls like this one to Python, as compiling does not pay for them."""
-        looks = FIRST_LOOK
+        looks = FIRST_REPROFILE
         if self.interpreted is not None:
-            looks = LATER_LOOKS * self.interpreted.next_look
+            looks = REPROFILE_BACKOFF * self.interpreted.next_reprofile
         self.interpreted = InterpretedFunction(estimate, self._function, args, looks, variant)
         self._variants.interpreted = str(estimate)
         self._state.inline_cache.forget(no_variant)
@@ -84,7 +84,7 @@ class TieringPolicy:
         return self.interpreted
 
     def notify_watchers(self) -> None:
-        """Tell who asks whether it pays that this may have changed."""
+        """Notify watchers that the profitability of the function may have changed."""
         for changed in self.watchers:
             changed()
 
@@ -100,14 +100,14 @@ class TieringPolicy:
     def try_out(self, variant: Compiled, estimate: CostEstimate, args: tuple[Any, ...]) -> None:
         """Have the clock decide between Python and the only variant that there is."""
 
-        def decided(trial: TimedTrial, is_pythons: bool) -> None:
+        def decided(trial: TimedTrial, python_is_faster: bool) -> None:
             with self._state.lock:
                 if self.trial is not trial:
                     return
                 launcher_of, self.trial = self._entry_stub.first, None
-                if is_pythons and self._variants.compiled == (variant,):
+                if python_is_faster and self._variants.compiled == (variant,):
                     self._variants.compiled = ()
-                    ours, pythons = usual_ns(trial.ours), usual_ns(trial.pythons)
+                    ours, pythons = usual_ns(trial.compiled_times), usual_ns(trial.python_times)
                     timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
                     self.demote(timed, args, variant)
                     return
@@ -121,7 +121,7 @@ class TieringPolicy:
                 self._state.run_plain,
                 decided,
                 is_repeatable=is_repeatable(variant.traced.graph),
-                spared_ns=PART if self._options.is_part else 0,
+                spared_ns=PART if self._options.is_segment else 0,
                 tries_long=may_take_long(estimate),
             )
 
@@ -160,10 +160,10 @@ class TieringPolicy:
             return any(segmented.depends_on_sizes for segmented in self._variants.all_segmented)
         return self.interpreted is not None and self.interpreted.depends_on_sizes
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Check again whether compiling pays, at the next call."""
         if self.interpreted is not None:
-            self.interpreted.look_again()
+            self.interpreted.request_reprofile()
             self._state.inline_cache.forget(no_variant)
             if not self._variants.compiled:
                 self._entry_stub.install_launcher(no_variant)

@@ -113,7 +113,7 @@ class Array:
         """Report a missing attribute in NumPy's words; find those of newer NumPy versions."""
         if name in Array.__slots__:  # an object that `__init__` has not filled
             raise AttributeError(name)
-        settle(self)
+        flush_pending(self)
         give_away([self])
         return getattr(self._array, name)
 
@@ -122,34 +122,34 @@ class Array:
 
 
 def unwrapped(
-    value: Any, operands: list[Array], most: int = sys.maxsize, settles: bool = True
+    value: Any, operands: list[Array], most: int = sys.maxsize, flushes: bool = True
 ) -> Any:
     """Replace each `Array` in ``value`` by its ndarray, and append it to ``operands``.
 
-    Lists, tuples and dicts of up to ``most`` items are searched. ``settles``: pending operations on
+    Lists, tuples and dicts of up to ``most`` items are searched. ``flushes``: pending operations on
     each `Array` run first.
     """
     kind = type(value)
     if kind is Array:
         operands.append(value)
-        if settles:
-            settle(value)
+        if flushes:
+            flush_pending(value)
         return value._array
     if kind is tuple or kind is list:
         if len(value) > most:
             return value
-        items = [unwrapped(item, operands, most, settles) for item in value]
+        items = [unwrapped(item, operands, most, flushes) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return items if kind is list else tuple(items)
     if kind is dict:
-        replaced = {key: unwrapped(item, operands, most, settles) for key, item in value.items()}
+        replaced = {key: unwrapped(item, operands, most, flushes) for key, item in value.items()}
         return replaced if any(replaced[key] is not value[key] for key in value) else value
     if kind is type and value is Array:
         return numpy.ndarray
     if issubclass(kind, tuple | list):
         plain = tuple(value)
-        found = unwrapped(plain, operands, most, settles)
+        found = unwrapped(plain, operands, most, flushes)
         return value if found is plain else found
     return value
 
@@ -279,13 +279,13 @@ def call_operator(original: Callable[..., Any], array: Array, other: Any, name: 
     kind = type(other)
     if kind is list or kind is tuple:
         return call(original, (array, other), {}, name)
-    settle(array)
+    flush_pending(array)
     REPORT.count(name)
     if kind is not Array and kind is not numpy.ndarray and issubclass(kind, numpy.ndarray):
         give_away([array])
         return wrapped(_with_subclass(array._array, other, name), (array,))
     if kind is Array:
-        settle(other)
+        flush_pending(other)
         return wrapped(original(array._array, other._array), (array, other))
     return wrapped(original(array._array, other), (array,))
 
@@ -300,7 +300,7 @@ def _with_subclass(array: numpy.ndarray[Any, Any], other: Any, name: str) -> Any
     return getattr(operator, name)(array, other)
 
 
-def settle(array: Array) -> None:
+def flush_pending(array: Array) -> None:
     """Run what is recorded if any of it reads or writes the memory of ``array``."""
     owner = array if array._owner is None else array._owner
     window = owner._window
@@ -311,7 +311,7 @@ def settle(array: Array) -> None:
 def give_away(arrays: Iterable[Array]) -> None:
     """Note that others may keep the memory of arrays: operations on it run at once from now on."""
     for array in arrays:
-        settle(array)
+        flush_pending(array)
         owner_of(array)._is_foreign = True
 
 

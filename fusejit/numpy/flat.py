@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from fusejit.numpy.array import Array, call, give_away, settle, unwrapped, wrapped
+from fusejit.numpy.array import Array, call, flush_pending, give_away, unwrapped, wrapped
 
 
 class Flat:
@@ -95,14 +95,14 @@ class Flags:
         return getattr(self._array._array.flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        settle(self._array)
+        flush_pending(self._array)
         setattr(self._array._array.flags, name, value)
 
     def __getitem__(self, name: str) -> Any:
         return self._array._array.flags[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        settle(self._array)
+        flush_pending(self._array)
         self._array._array.flags[name] = value
 
     def __eq__(self, other: object) -> bool:

@@ -18,10 +18,10 @@ from fusejit.numpy.array import (
     Array,
     call,
     call_operator,
+    flush_pending,
     forget_path,
     give_away,
     path_of_item,
-    settle,
     shows_no_values,
     unwrapped,
     wrapped,
@@ -148,7 +148,7 @@ def _view(name: str) -> Callable[..., Any]:
         result = wrapped(original(self._array, *args, **kwargs), (self,))
         if shows_no_values(result, (self,)):
             return result
-        settle(self)  # a copy: of the values
+        flush_pending(self)  # a copy: of the values
         REPORT.count(name)
         return wrapped(original(self._array, *args, **kwargs), (self,))
 
@@ -225,7 +225,7 @@ def _view_attribute(name: str) -> property:
             if name in PATH_ATTRIBUTES and result is not self:
                 result._path = path_of_item(self, name)
             return result
-        settle(self)
+        flush_pending(self)
         return wrapped(read(self._array), (self,))
 
     return _settable(name, get)
@@ -243,7 +243,7 @@ def _attribute(name: str) -> property:
 
 def _settable(name: str, get: Callable[[Array], Any]) -> property:
     def set_(self: Array, value: Any) -> None:
-        settle(self)
+        flush_pending(self)
         forget_path(self)
         setattr(self._array, name, unwrapped(value, []))
 
@@ -259,7 +259,7 @@ def _get_item(self: Array, index: Any) -> Any:
         if type(result) is numpy.ndarray:
             owner = self if self._owner is None else self._owner
             return Array(result, owner, path_of_item(self, index))
-        settle(self)
+        flush_pending(self)
         return self._array[index]
     return call(numpy.ndarray.__getitem__, (self, index), {}, "__getitem__")
 
@@ -296,7 +296,7 @@ def _clip(self: Array, *args: Any, **kwargs: Any) -> Any:
 
 
 def _to_list(self: Array) -> Any:
-    settle(self)
+    flush_pending(self)
     REPORT.count("tolist")
     return self._array.tolist()
 

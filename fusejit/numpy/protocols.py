@@ -11,9 +11,9 @@ import numpy
 from fusejit.numpy.array import (
     Array,
     call,
+    flush_pending,
     forget_path,
     give_away,
-    settle,
     shows_no_values,
     unwrapped,
     wrapped,
@@ -62,7 +62,7 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
             return result
     if func in OF_SHAPES:
         operands: list[Array] = []
-        ndarrays, keywords = unwrapped((args, kwargs), operands, settles=False)
+        ndarrays, keywords = unwrapped((args, kwargs), operands, flushes=False)
         result = wrapped(func(*ndarrays, **keywords), operands)
         if shows_no_values(result, operands):
             return result
@@ -115,7 +115,7 @@ def _flat(self: Array) -> Flat:
 
 
 def _set_flat(self: Array, value: Any) -> None:
-    settle(self)
+    flush_pending(self)
     self._array.flat = unwrapped(value, [])  # type: ignore[misc]
 
 
@@ -145,7 +145,7 @@ def _resize(self: Array, *new_shape: Any, refcheck: bool = True) -> None:
     if not _RESIZE_REFERENCES:
         _RESIZE_REFERENCES = sys.getrefcount(self)
         return
-    settle(self)
+    flush_pending(self)
     REPORT.count("resize")
     if refcheck and sys.getrefcount(self) > _RESIZE_REFERENCES:
         sized = tuple(new_shape[0]) if len(new_shape) == 1 and _is_shape(new_shape[0]) else ()

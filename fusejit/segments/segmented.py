@@ -81,7 +81,7 @@ class SegmentedFunction:
         """Call ``serve`` whenever it changes what serves calls."""
         if self.profiler is None:
             return
-        looked_at = self.profiler.looked_at
+        reprofile_call = self.profiler.reprofile_call
 
         def changed(run: Callable[..., Any], guard: CallGuard | None) -> None:
             self.run, self.served = run, None
@@ -89,7 +89,7 @@ class SegmentedFunction:
                 self.served = self.bodies.get(run, FunctionBody(run)), guard
             if guard is not None and not guard.is_open:
                 asks = guard.rejects
-                self.run = lambda *args: looked_at(*args) if asks(*args) else run(*args)
+                self.run = lambda *args: reprofile_call(*args) if asks(*args) else run(*args)
             serve()
 
         self.profiler.serve = changed
@@ -240,11 +240,11 @@ class CallSite:
         """Whether larger arguments may change that."""
         return any(state is not None and state.tiering.depends_on_sizes for state in self._states())
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Check again whether its functions pay, at their next calls."""
         for state in self._states():
             if state is not None:
-                state.tiering.look_again()
+                state.tiering.request_reprofile()
 
     def _states(self) -> list[Any]:
         return [dispatcher_of(function) for function in self.functions]
@@ -309,15 +309,15 @@ class SegmentCall:
             return self.split.depends_on_sizes
         return self.state is not None and bool(self.state.tiering.depends_on_sizes)
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Check again whether compiling it pays, at the next call."""
         inner = self.split or next(
             iter(self.state.variants.all_segmented if self.state else ()), None
         )
         if inner is not None and inner.profiler is not None:
-            inner.profiler.look_again()
+            inner.profiler.request_reprofile()
         elif self.state is not None:
-            self.state.tiering.look_again()
+            self.state.tiering.request_reprofile()
 
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:

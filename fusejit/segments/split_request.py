@@ -29,7 +29,7 @@ class SplitRequest:
         Runs it as it is, given all parameters by position; None if that is what it takes itself.
     retires : bool
         Whether segments that do not pay are put back: see `fusejit.tiering.segment_profiler`.
-    is_part : bool
+    is_segment : bool
         Whether it is a segment, or what Python calls between segments.
     """
 
@@ -40,4 +40,4 @@ class SplitRequest:
     failed: Callable[[Exception], None]
     plain: Callable[..., Any] | None = None
     retires: bool = True
-    is_part: bool = False
+    is_segment: bool = False

@@ -92,7 +92,7 @@ def split_for_types(
     )
     if made is not None and made.calls_something:
         return made
-    if not what.is_part or what.plain is None:
+    if not what.is_segment or what.plain is None:
         return None
     code = what.function.__code__
     boundaries = [Boundary(code.co_filename, code.co_firstlineno, reason)]

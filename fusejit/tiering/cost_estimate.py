@@ -105,7 +105,7 @@ class CostEstimate:
 
 
 def estimate_cost(
-    traced: TracedFunction, find: Callable[[Path], Any], *, is_part: bool = False
+    traced: TracedFunction, find: Callable[[Path], Any], *, is_segment: bool = False
 ) -> CostEstimate:
     """What a traced function costs both ways for one call.
 
@@ -114,7 +114,7 @@ def estimate_cost(
     traced : TracedFunction
     find : callable
         Finds the objects of the call: see `fusejit.path_resolver`.
-    is_part : bool
+    is_segment : bool
         Whether Python calls it between statements of its own.
     """
     graph = traced.graph
@@ -131,7 +131,7 @@ def estimate_cost(
     draws = [op for op in walk(graph.block) if isinstance(op, HostCall) and op.inline]
     kernel_ns += GENERATOR * len({op.arguments for op in draws})
     results = len({r for r in graph.results if isinstance(r, Value)})
-    ours = HAND_OVER + is_part * PART + ARGUMENT * handed + RESULT * results + kernel_ns
+    ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
     asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)

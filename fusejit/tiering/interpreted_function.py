@@ -17,13 +17,13 @@ from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
 from fusejit.ir.raw_reads import is_a
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
-from fusejit.tiering.segment_profiler import FEW, FIRST_LOOK, ROOM, size_of
+from fusejit.tiering.segment_profiler import FEW, FIRST_REPROFILE, ROOM, size_of
 
-LAST_LOOK = 256  # calls, before a function of numbers runs in Python for good
+LAST_REPROFILE = 256  # calls, before a function of numbers runs in Python for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
 
 
-def may_be_interpreted(estimate: CostEstimate, *, is_part: bool) -> bool:
+def may_be_interpreted(estimate: CostEstimate, *, is_segment: bool) -> bool:
     """Whether Python is to run a part, or a whole function, with such costs.
 
     A function of the user's that is compiled whole stays so in doubt.
@@ -31,7 +31,7 @@ def may_be_interpreted(estimate: CostEstimate, *, is_part: bool) -> bool:
     if estimate.pays:
         return False
     is_slow = estimate.compiled_ns > SURE * estimate.numpy_ns
-    return is_part or estimate.is_scalar or is_slow
+    return is_segment or estimate.is_scalar or is_slow
 
 
 class InterpretedFunction:
@@ -43,7 +43,7 @@ class InterpretedFunction:
     function : FunctionType
     args : sequence
         Those of the call that was looked at.
-    next_look : int
+    next_reprofile : int
         After how many calls another one is looked at, as sizes may hide in objects.
     variant : Compiled, optional
         What was compiled and was slower by the clock; it is timed again where it is looked at.
@@ -59,23 +59,23 @@ class InterpretedFunction:
         estimate: CostEstimate,
         function: FunctionType,
         args: Sequence[Any],
-        next_look: int = FIRST_LOOK,
+        next_reprofile: int = FIRST_REPROFILE,
         variant: Compiled | None = None,
     ) -> None:
         self.estimate = estimate
         self.variant = variant
-        is_looked_at = next_look <= LAST_LOOK and estimate.is_conditional
+        is_looked_at = next_reprofile <= LAST_REPROFILE and estimate.is_conditional
         has_arrays = any(is_a(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
-        self.next_look = next_look
+        self.next_reprofile = next_reprofile
         expected, due = [Expected() for _ in args], NEVER
         if self.depends_on_sizes:
-            limits = [max(FEW, FIRST_LOOK, ROOM * size_of(arg)) for arg in args]
-            expected, due = [Expected(limit=limit) for limit in limits], next_look
+            limits = [max(FEW, FIRST_REPROFILE, ROOM * size_of(arg)) for arg in args]
+            expected, due = [Expected(limit=limit) for limit in limits], next_reprofile
         self.guard = CallGuard(expected, due, function)
         self._is_due = False
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Have the next call looked at, if larger arguments may change something."""
         self._is_due = self.depends_on_sizes
 

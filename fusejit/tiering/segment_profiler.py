@@ -24,8 +24,8 @@ from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
 from fusejit.tracer.graph_breaks.split_result import InterpretedParts
 
-FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
-LATER_LOOKS = 4  # times as many calls each time
+FIRST_REPROFILE = 16  # calls, before a settled function goes through its segments again
+REPROFILE_BACKOFF = 4  # times as many calls each time
 ROOM = 4  # times as large as what was seen
 DEEPEST = 8  # calls within each other through segments; a recursion that is deeper is Python's
 FEW = 16  # what counts as small in any case
@@ -34,7 +34,7 @@ Run = Callable[..., Any]
 Serve = Callable[[Run, CallGuard | None], None]
 
 
-class Lookable(Protocol):
+class Reprofilable(Protocol):
     """What may pay or not, and changes with sizes."""
 
     @property
@@ -45,11 +45,11 @@ class Lookable(Protocol):
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change whether it pays."""
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Check again whether it pays, at the next call."""
 
 
-class ProfiledSegment(Lookable, Protocol):
+class ProfiledSegment(Reprofilable, Protocol):
     """A segment, as settling sees it."""
 
     @property
@@ -61,7 +61,7 @@ class ProfiledSegment(Lookable, Protocol):
         """Whether Python runs its statements."""
 
 
-class ProfiledCall(Lookable, Protocol):
+class ProfiledCall(Reprofilable, Protocol):
     """A call of Python's of which the function may be fused."""
 
     @property
@@ -94,8 +94,8 @@ class SegmentProfiler:
     Attributes
     ----------
     serve : callable
-        What is told which function serves calls from now on, and the guard of its calls if it is
-        settled.
+        Receives the function that serves calls from now on, and the guard of its calls once
+        profiling has ended.
     is_plain : bool
         Whether the function itself runs.
     depends_on_sizes : bool
@@ -126,7 +126,7 @@ class SegmentProfiler:
         self._limits: list[int] = []
         self._guard_now: CallGuard | None = None
         self._retired: InterpretedParts | None = None
-        self._next_look = FIRST_LOOK
+        self._next_reprofile = FIRST_REPROFILE
         self._depth = 0
         self._is_asked = False  # the next call decides again: functions may call each other
 
@@ -145,33 +145,33 @@ class SegmentProfiler:
     def again(self) -> None:
         """What is called was called for the first time, or changed: the next call decides again."""
         if not self._depth and not self._is_asked and self._now() != self._retired:
-            self._look_next()
+            self._reprofile_next_call()
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Check again for all segments whether they pay, at the next call."""
-        every: list[Lookable] = [*self.parts, *self.sites]
+        every: list[Reprofilable] = [*self.parts, *self.sites]
         for one in every:
-            one.look_again()
-        self._look_next()
+            one.request_reprofile()
+        self._reprofile_next_call()
 
-    def _look_next(self) -> None:
+    def _reprofile_next_call(self) -> None:
         if self._retired is not None:
             self._is_asked = True
             self.serve(self.runs[-1], self._guard(due=0))
 
-    def looked_at(self, *args: Any) -> Any:
+    def reprofile_call(self, *args: Any) -> Any:
         """A call that the guard does not let pass.
 
         What it calls of the function itself passes meanwhile: a recursion has one frame a call.
         """
         if self._is_due:
-            self.look_again()
+            self.request_reprofile()
         self._is_asked = True
         self.serve(self.runs[-1], self._guard())
         try:
             return self.first(*args)
         except BaseException:
-            self._look_next()
+            self._reprofile_next_call()
             raise
 
     def _decide(self, args: Sequence[Any]) -> None:
@@ -185,7 +185,7 @@ class SegmentProfiler:
                 s.is_fused or not s.was_called for s in self.sites
             )
             self.is_plain = not is_left
-            left: list[Lookable] = [p for p in self.parts if p.is_interpreted]
+            left: list[Reprofilable] = [p for p in self.parts if p.is_interpreted]
             left += [s for s in self.sites if s.was_called and not s.is_fused]
             self.depends_on_sizes = any(each.depends_on_sizes for each in left)
             run = self.remade(interpreted) if is_left else self.original
@@ -195,8 +195,8 @@ class SegmentProfiler:
         if not self.depends_on_sizes:
             self._guard_now = self._guard()
         else:
-            self._guard_now = self._guard(self._limits, self._next_look)
-            self._next_look = min(self._next_look * LATER_LOOKS, NEVER)
+            self._guard_now = self._guard(self._limits, self._next_reprofile)
+            self._next_reprofile = min(self._next_reprofile * REPROFILE_BACKOFF, NEVER)
         self.serve(self.runs[-1], self._guard_now)
 
     def _now(self) -> InterpretedParts:

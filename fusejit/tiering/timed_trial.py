@@ -73,7 +73,7 @@ class TimedTrial:
 
     Attributes
     ----------
-    ours, pythons : list of int
+    compiled_times, python_times : list of int
         Nanoseconds of the timed calls so far.
     """
 
@@ -89,8 +89,8 @@ class TimedTrial:
         tries_long: bool = False,
     ) -> None:
         self.variant = variant
-        self.ours: list[int] = []
-        self.pythons: list[int] = []
+        self.compiled_times: list[int] = []
+        self.python_times: list[int] = []
         self.calls = 0
         self._long_calls = 0
         self._spoiled_calls = 0
@@ -119,29 +119,29 @@ class TimedTrial:
         next(_timings)
         begin = self._clock()
         result = self._runs_compiled(args)
-        ours_ns = self._clock() - begin
+        compiled_ns = self._clock() - begin
         if result.__class__ is Outcome:
             return result
         self.calls += 1
         if self.calls <= WARM_UP:
             return result
-        if ours_ns > LONG_NS and self._tries_long:
+        if compiled_ns > LONG_NS and self._tries_long:
             self._is_repeatable = False
-        elif ours_ns > LONG_NS:
+        elif compiled_ns > LONG_NS:
             self._long_calls += 1
             if self._long_calls >= MOST_LONG:
                 self._end(False)
             return result
         if self._is_repeatable:
-            timed = len(self.pythons)
+            timed = len(self.python_times)
             try:
                 self._by_python(args)
             except Exception as error:
                 if is_from_handler(error):
                     raise
-            if len(self.pythons) == timed:
+            if len(self.python_times) == timed:
                 return result
-        self.ours.append(ours_ns)
+        self.compiled_times.append(compiled_ns)
         self._look()
         return result
 
@@ -150,7 +150,7 @@ class TimedTrial:
 
         So a function that is called with long and short work in turn is timed fairly.
         """
-        timed = len(self.ours) + len(self.pythons)
+        timed = len(self.compiled_times) + len(self.python_times)
         return bool(timed.bit_count() % 2)
 
     def _by_python(self, args: tuple[Any, ...]) -> Any:
@@ -163,11 +163,11 @@ class TimedTrial:
             if not is_from_handler(error):
                 self._end(False)
             raise
-        pythons_ns = self._clock() - begin
+        python_ns = self._clock() - begin
         if next(_timings) != timings + 1 and self._spoiled_calls < MOST_SPOILED:
             self._spoiled_calls += 1  # a function that it called was timed in its turn
             return result
-        self.pythons.append(pythons_ns)
+        self.python_times.append(python_ns)
         if not self._is_repeatable:
             self._look()
         return result
@@ -180,20 +180,20 @@ class TimedTrial:
 
     def _look(self) -> None:
         """Decide if enough calls were timed."""
-        timed = min(len(self.ours), len(self.pythons))
+        timed = min(len(self.compiled_times), len(self.python_times))
         if timed < 2 or not self._is_open:
             return
-        ours_ns, pythons_ns = map(usual_ns, (self.ours, self.pythons))
-        is_enough = sum(self.pythons) > ENOUGH_NS
+        compiled_ns, python_ns = map(usual_ns, (self.compiled_times, self.python_times))
+        is_enough = sum(self.python_times) > ENOUGH_NS
         if not self._is_repeatable:
-            is_clear = max(ours_ns, pythons_ns) > CLEAR * min(ours_ns, pythons_ns)
+            is_clear = max(compiled_ns, python_ns) > CLEAR * min(compiled_ns, python_ns)
             is_enough &= is_clear and timed >= FEW
         if timed >= CALLS or is_enough:
-            self._end(pythons_ns < ours_ns + self._spared_ns)
+            self._end(python_ns < compiled_ns + self._spared_ns)
 
-    def _end(self, is_pythons: bool) -> None:
+    def _end(self, python_is_faster: bool) -> None:
         self._is_open = False
-        self._decided(self, is_pythons)
+        self._decided(self, python_is_faster)
 
 
 def usual_ns(times: list[int]) -> float:

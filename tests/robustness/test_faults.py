@@ -125,7 +125,7 @@ def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> N
     make = fusejit.dispatch.function_splitter.Decorated
 
     def only_whole(function: Any, options: Any, *rest: Any) -> Any:
-        if options.is_part:
+        if options.is_segment:
             raise FAULTS[0]
         return make(function, options, *rest)
 

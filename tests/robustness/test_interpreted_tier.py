@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tiering.segment_profiler import FIRST_LOOK
+from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate
 
@@ -109,7 +109,7 @@ def test_a_settled_function_looks_again_at_growing_gaps() -> None:
     agree(program, fused, (box,), (box,))
     assert fused.variants.segmented.is_plain
     box.x = np.arange(100_000.0)  # no argument tells
-    for _ in range(FIRST_LOOK):
+    for _ in range(FIRST_REPROFILE):
         agree(program, fused, (box,))
     assert not fused.variants.segmented.is_plain
 
@@ -127,7 +127,7 @@ def test_a_branch_that_is_met_later_is_decided_then() -> None:
         return y
 
     fused, x = retiring(program), np.linspace(0, 1, 20_000)
-    agree(program, fused, (x, False), (x, False), *[(x, True)] * FIRST_LOOK, (x, False))
+    agree(program, fused, (x, False), (x, False), *[(x, True)] * FIRST_REPROFILE, (x, False))
     assert compiled_lines(program, fused.variants.segmented) == {3}
 
 

@@ -15,7 +15,7 @@ from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.outcome import MISS
 from fusejit.tiering.cost_estimate import CostEstimate
-from fusejit.tiering.segment_profiler import FIRST_LOOK
+from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit.tiering.timed_trial import (
     CALLS,
     ENOUGH_NS,
@@ -41,19 +41,19 @@ class Machine:
     """A clock, and what the two forms take by it."""
 
     def __init__(self, ours: int, pythons: int) -> None:
-        self.now, self.ours, self.pythons = 0, ours, pythons
+        self.now, self.compiled_times, self.python_times = 0, ours, pythons
         self.computed = []
 
     def clock(self) -> int:
         return self.now
 
     def launch(self, *args):
-        self.now += self.ours
+        self.now += self.compiled_times
         self.computed.append("ours")
         return sum(args)
 
     def plain(self, *args):
-        self.now += self.pythons
+        self.now += self.python_times
         self.computed.append("pythons")
         return sum(args)
 
@@ -72,11 +72,11 @@ def trial_of(machine, decided, launch=None, plain=None, **how):
 def test_each_form_computes_a_few_calls(ours, pythons):
     told = []
     machine = Machine(ours, pythons)
-    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
     for _ in range(TRIED + 3):
         assert trial.launch(1, 2) == 3
     assert told == [pythons < ours]
-    assert (trial.ours, trial.pythons) == (CALLS * [ours], CALLS * [pythons])
+    assert (trial.compiled_times, trial.python_times) == (CALLS * [ours], CALLS * [pythons])
     assert machine.computed[: WARM_UP + 4] == ["ours"] * WARM_UP + ["ours", "pythons"] * 2
     assert machine.computed[-3:] == ["ours"] * 3
 
@@ -85,14 +85,14 @@ def test_long_calls_are_not_computed_by_python():
     """A loop over a million elements takes Python a second."""
     told = []
     machine = Machine(LONG_NS + 1, 100 * LONG_NS)
-    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
     assert "pythons" not in machine.computed
     told.clear()
     machine = Machine(9, 5)
-    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
     for at in range(TRIED + 1):
         machine.ours = LONG_NS + 1 if at == 5 else 9  # something else ran meanwhile
         trial.launch(1, 2)
@@ -103,7 +103,9 @@ def test_long_calls_are_not_computed_by_python():
 def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_for_near():
     told = []
     machine = Machine(3 * LONG_NS, 2 * LONG_NS)
-    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons), tries_long=True)
+    trial = trial_of(
+        machine, lambda trial, python_is_faster: told.append(python_is_faster), tries_long=True
+    )
     calls = 0
     while not told:
         assert trial.launch(1, 2) == 3
@@ -117,11 +119,11 @@ def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_fo
 def test_two_calls_that_take_python_long_decide():
     told = []
     machine = Machine(LONG_NS // 9, 2 * ENOUGH_NS)
-    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
-    assert machine.computed.count("pythons") == len(trial.ours) == 2
+    assert machine.computed.count("pythons") == len(trial.compiled_times) == 2
 
 
 @pytest.mark.parametrize(("ours", "pythons", "spared"), [(5, 9, 0), (9, 5, 0), (7, 9, 3)])
@@ -130,7 +132,7 @@ def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
     machine = Machine(ours, pythons)
     trial = trial_of(
         machine,
-        lambda trial, is_pythons: told.append(is_pythons),
+        lambda trial, python_is_faster: told.append(python_is_faster),
         is_repeatable=False,
         spared_ns=spared,
     )
@@ -149,19 +151,19 @@ def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, cal
     told = []
     machine = Machine(LONG_NS // 2, pythons)
     trial = trial_of(
-        machine, lambda trial, is_pythons: told.append(is_pythons), is_repeatable=False
+        machine, lambda trial, python_is_faster: told.append(python_is_faster), is_repeatable=False
     )
     while not told:
         trial.launch(1, 2)
     assert told == [False]
-    assert min(len(trial.ours), len(trial.pythons)) == calls
+    assert min(len(trial.compiled_times), len(trial.python_times)) == calls
 
 
 @pytest.mark.parametrize("is_repeatable", [True, False])
 def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count(is_repeatable):
     told = []
     machine = Machine(9, 1)
-    inner = trial_of(machine, lambda trial, is_pythons: told.append("inner"))
+    inner = trial_of(machine, lambda trial, python_is_faster: told.append("inner"))
     again = [True]
 
     def outer(*args):
@@ -173,22 +175,22 @@ def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count
 
     trial = trial_of(
         machine,
-        lambda trial, is_pythons: told.append(("outer", is_pythons)),
+        lambda trial, python_is_faster: told.append(("outer", python_is_faster)),
         plain=outer,
         is_repeatable=is_repeatable,
     )
     for _ in range(4 * TRIED + 2):
         assert trial.launch(1, 2) == 3
     assert told == ["inner", ("outer", False)]
-    assert set(trial.pythons) == {9}
+    assert set(trial.python_times) == {9}
 
 
 def test_what_ends_a_trial():
     told = []
     machine = Machine(9, 5)
 
-    def decided(trial, is_pythons):
-        told.append(is_pythons)
+    def decided(trial, python_is_faster):
+        told.append(python_is_faster)
 
     def fails(*args):
         raise ValueError("only in Python")
@@ -258,7 +260,7 @@ def test_a_slow_variant_is_left_to_python_and_tried_again(timed):
         in repr(fused.variants)
     )
     assert state.entry_stub.guard is not None
-    calls(fused, FIRST_LOOK - 2)
+    calls(fused, FIRST_REPROFILE - 2)
     assert not fused.variants.compiled
     timed.ours, timed.pythons = 5, 9
     calls(fused, 2)  # looked at: the same variant is asked, and nothing traced
@@ -368,7 +370,7 @@ def test_stores_happen_once_whoever_is_the_faster_one(timed):
         assert fused(x, 5) == 5
         assert x.tolist() == [k + 1] * 5 + [0] * 4
     assert not fused.variants.compiled
-    for k in range(made, made + 40 * FIRST_LOOK):  # looked at now and then: nothing is traced
+    for k in range(made, made + 40 * FIRST_REPROFILE):  # looked at now and then: nothing is traced
         assert fused(x, 5) == 5
         assert x.tolist() == [k + 1] * 5 + [0] * 4
     assert sum(fused.variants.fallbacks.values()) == 0

@@ -17,7 +17,7 @@ from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.call_signatures import (
     FREE,
-    FREE_OF_LATE_PARTS,
+    FREE_VARIANTS_OF_LATE_SEGMENTS,
     MANY,
     MOST_PER_SIGNATURE,
     USES,
@@ -240,7 +240,7 @@ def test_the_parts_of_a_function_are_bounded_together(
     counts = []
     for x in many_kinds():
         f(x, [])
-        counts.append(dispatcher_of(f).state.parts_time.made)
+        counts.append(dispatcher_of(f).state.segment_budget.made)
     assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY]
-    assert FREE_OF_LATE_PARTS < 4
+    assert FREE_VARIANTS_OF_LATE_SEGMENTS < 4
     assert counts[-1] == MANY  # no kind has come again

@@ -128,5 +128,5 @@ def test_large_containers_are_no_inputs() -> None:
     ],
 )
 def test_items_are_counted_with_those_inside(container: Any, is_too_large: bool) -> None:
-    assert is_large(container, is_part=False) is is_too_large
-    assert is_large([0] * (MOST_OF_A_PART + 1), is_part=True)
+    assert is_large(container, is_segment=False) is is_too_large
+    assert is_large([0] * (MOST_OF_A_PART + 1), is_segment=True)

@@ -153,7 +153,7 @@ def host_result(
 
 
 def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
-    """See to it that a host function returned the extents that were foreseen.
+    """Check that a host function returned the expected extents.
 
     Raises
     ------

@@ -171,8 +171,8 @@ def _ends(s: Stmt) -> bool:
 
 def _kept(s: StoreElement) -> Expr:
     """An element is kept whole: of a complex number that whose part is stored."""
-    is_part = isinstance(s.pointer, Parts)
-    offset = Polynomial.quotient(s.offset, 2) if is_part else s.offset
+    is_segment = isinstance(s.pointer, Parts)
+    offset = Polynomial.quotient(s.offset, 2) if is_segment else s.offset
     return Call("keep", (_W, Var(memory_of(s.pointer)), Integer(offset)))
 
 

@@ -38,13 +38,13 @@ _LISTS = ("sum", "max", "min", "len")
 _ITEMS, _TOTAL, _BEST, _VALUE = "the items", "the sum", "the largest or smallest", "a value"
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _OPTION = "the option"
-IS_PYTHONS = "is_pythons"  # the callback that tells whether a name is the builtin
+IS_PYTHONS = "python_is_faster"  # the callback that tells whether a name is the builtin
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 _HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def is_pythons(name: str, function: Any) -> None:
+def python_is_faster(name: str, function: Any) -> None:
     """Refuse if ``sum`` of a generator is not Python's own ``sum``."""
     if active_trace() is not None and function is not getattr(builtins, name):
         what = f"calls a function named {name} that is not Python's with a generator expression"

@@ -111,7 +111,7 @@ class Carried(LoopSettling):
         return number_value(number, type_) if is_one else wide(number, type_[1]).value()
 
     def _require_trips(self, count: int) -> None:
-        """See to it that there are so many iterations: fewer leave an array from before them.
+        """Require that many iterations: fewer would leave an array from before the loop.
 
         In NumPy it is the very object; a loop buffer is a copy.
         """
@@ -195,7 +195,7 @@ class Carried(LoopSettling):
         return tuple(values)
 
     def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
-        """See to it that an array lies in memory as the one before it did: its strides show."""
+        """Require the memory layout of the previous array, because strides are observable."""
         self._require_own_strides(array)
         order = array.storage.order if array.is_whole else array.sorted_order()
         if array.ndim > 1 and order != loop_buffer.storage.order:
@@ -304,7 +304,7 @@ class Carried(LoopSettling):
         return [name for name in found if name not in self._tuples]
 
     def _show_what_is_left(self) -> None:
-        """What arrays that lost rows are after the loop."""
+        """Bind, after the loop, the names of arrays that were shortened in it."""
         lengths: dict[str, AffineExpr] = {}
         for name, group in self._cut.items():
             storage = self._loop_buffers[name].storage

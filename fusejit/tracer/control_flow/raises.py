@@ -1,7 +1,7 @@
-"""``raise`` and ``try`` under a condition that only the kernel can evaluate an exception is raised.
+"""``raise`` and ``try`` under a condition that only the kernel can evaluate.
 
 ``if x.min() < 0: raise ValueError(..)`` becomes an `Assert` that the condition does not hold. Where
-the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
+the check fails, NumPy runs the call and raises, with all that the message needs. After a store to
 the caller's memory the kernel itself raises, which it can if the exception is one of Python's own
 with a literal text, and nothing around could catch it.
 """

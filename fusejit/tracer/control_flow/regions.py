@@ -47,11 +47,10 @@ _MADE_INSIDE = "was made in a loop or a conditional that has ended"
 
 
 class Undefined:
-    """A name without a value here; any use of it is refused.
+    """A possibly unbound name; any use raises.
 
-    With ``is_unbound`` it has none in the program either; else it may have one that cannot be told.
-    ``place`` is that of the conditional that gives it the one or the other: Python may run that. So
-    for a loop (``is_loop``) that may not bind it.
+    ``is_unbound``: the program has not bound it either. ``place``: the conditional (or, with
+    ``is_loop``, the loop) that may bind it; if Python runs that statement, the name is resolved.
     """
 
     def __init__(
@@ -171,7 +170,7 @@ class Region:
         return frozenset(self.names)
 
     def is_sure(self, name: str, missing: Any) -> bool:
-        """Whether a name is read after the region, but not where it has no value (``missing``)."""
+        """Whether a name is live after the region (uses that would raise NameError excluded)."""
         if missing is ABSENT:
             return True
         if name.startswith("_st"):  # the result of a `return` has a flag

@@ -55,9 +55,9 @@ def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
         yield item
 
 
-def is_large(container: Any, *, is_part: bool) -> bool:
+def is_large(container: Any, *, is_segment: bool) -> bool:
     """Whether a list, tuple or dictionary has too many items to be inputs of a graph."""
-    left = MOST_OF_A_PART if is_part else MOST_ITEMS
+    left = MOST_OF_A_PART if is_segment else MOST_ITEMS
     pending = [container]
     while pending and left >= 0:
         one = pending.pop()

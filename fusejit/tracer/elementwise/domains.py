@@ -32,7 +32,7 @@ _SIGNS: dict[np.ufunc, str] = {np.true_divide: "/", np.floor_divide: "//", np.re
 
 
 def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
-    """See to it that what Python divides by is not 0."""
+    """Ensure that what Python divides by is not 0."""
     dtype = F64 if divisor.dtype == F64 else I64
 
     def differs(builder: PayloadBuilder, ref: int) -> int:
@@ -43,7 +43,7 @@ def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
 
 
 def check_domain(function: str, number: Any, *second: Any) -> None:
-    """See to it that a function of `math` has a value for a float, or for two."""
+    """Ensure that a function of `math` has a value for a float, or for two."""
     if function == "fmod":
         why = "math.fmod has a value"
         _check("domain", second[0], F64, _not("equal"), why, "math domain")
@@ -54,7 +54,7 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
 
 @primitive("check_scalar_fits")
 def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
-    """See to it that NumPy can store a scalar into signed integers: as ``int(number)``."""
+    """Ensure that NumPy can store a scalar into signed integers: as ``int(number)``."""
     info = np.iinfo(dtype)
     kind = number.dtype.kind
     if kind == "i":
@@ -85,7 +85,7 @@ def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
 
 
 def check_convertible(number: Any) -> None:
-    """See to it that a float has a whole number of 64 bits."""
+    """Ensure that a float has a whole number of 64 bits."""
 
     def is_a_number(builder: PayloadBuilder, ref: int) -> int:
         return builder.op("equal", [ref, ref], _BOOL)

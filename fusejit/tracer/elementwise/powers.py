@@ -98,7 +98,7 @@ def _has_no_elements(operand: Operand) -> bool:
 
 
 def _check_exponents(exponents: TracedArray) -> None:
-    """See to it that no exponent of integers is negative, as NumPy does for every element."""
+    """Ensure that no exponent of integers is negative, as NumPy does for every element."""
     trace = exponents.trace
     if trace.computes_everywhere:
         what = "powers of the integers that a mask selects, whose exponents NumPy checks"

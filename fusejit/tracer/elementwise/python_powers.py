@@ -88,11 +88,11 @@ def _is_not_zero(builder: PayloadBuilder, refs: list[int]) -> int:
 def _is_real(builder: PayloadBuilder, refs: list[int]) -> int:
     base, exponent = refs
     is_negative = builder.op("less", [base, builder.const(0.0, F64)], _BOOL)
-    is_part = builder.op("not_equal", [exponent, builder.op("trunc", [exponent], F64)], _BOOL)
+    is_segment = builder.op("not_equal", [exponent, builder.op("trunc", [exponent], F64)], _BOOL)
     for ref in refs:
         is_finite = builder.op("isfinite", [ref], _BOOL)
-        is_part = builder.op("logical_and", [is_part, is_finite], _BOOL)
-    return _neither(builder, builder.op("logical_and", [is_negative, is_part], _BOOL))
+        is_segment = builder.op("logical_and", [is_segment, is_finite], _BOOL)
+    return _neither(builder, builder.op("logical_and", [is_negative, is_segment], _BOOL))
 
 
 def _is_finite(builder: PayloadBuilder, refs: list[int]) -> int:

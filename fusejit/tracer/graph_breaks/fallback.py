@@ -9,7 +9,7 @@ from types import TracebackType
 from fusejit.outcome import FAULT, Outcome, OutcomeKind, fallback, numpy_raising
 from fusejit.package_files import is_package_file
 from fusejit.tracer.runtime.active_trace import active_trace
-from fusejit.tracer.runtime.locations import is_programs, needs_python, user_frames
+from fusejit.tracer.runtime.locations import needs_python, raised_by_user_code, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 
@@ -86,7 +86,7 @@ def fault_place(error: BaseException) -> str:
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
-    if innermost is None or _is_meant(innermost) or is_programs(innermost):
+    if innermost is None or _is_meant(innermost) or raised_by_user_code(innermost):
         return ""
     code = innermost.tb_frame.f_code
     if not is_package_file(code.co_filename):

@@ -117,8 +117,8 @@ class PythonStatements:
 
     def _marked(self, node: ast.stmt) -> list[ast.stmt]:
         is_here = not self._found and self._is_at(node)
-        is_pythons = self._is_pythons(node)
-        if not is_here and not is_pythons and is_followed(node):
+        python_is_faster = self._is_pythons(node)
+        if not is_here and not python_is_faster and is_followed(node):
             return [node]
         if not isinstance(node, COMPOUND):
             choice = _as_conditional(node) if is_here else None
@@ -165,8 +165,10 @@ class PythonStatements:
             self.native.add(node)
             return [node]
         parts, node = self._hoist.statement(node)
-        is_pythons = self._is_pythons(node)
-        if is_pythons or not any(self._is_cause(p) for p in parts if p not in self._hoist.moved):
+        python_is_faster = self._is_pythons(node)
+        if python_is_faster or not any(
+            self._is_cause(p) for p in parts if p not in self._hoist.moved
+        ):
             self.native.add(node)
         return [*self._parts_marked(parts), node]
 

@@ -228,7 +228,7 @@ def _is_local(number: Any) -> bool:
 
 
 def _check_order(low: Any, high: Any, endpoint: bool) -> None:
-    """See to it that there is an integer from ``low`` to ``high``, as NumPy does."""
+    """Ensure that there is an integer from ``low`` to ``high``, as NumPy does."""
     trace = current_trace()
     if not isinstance(low, TracedArray) and not isinstance(high, TracedArray):
         reach = high - low if endpoint else high - low - 1

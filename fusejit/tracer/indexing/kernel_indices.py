@@ -147,7 +147,7 @@ def counted(builder: PayloadBuilder, distance: int, step: int) -> int:
 
 
 def require_positive(trace: Trace, step: AffineExpr) -> None:
-    """See to it that a step is positive, in the kernel where that is not known here."""
+    """Ensure that a step is positive, in the kernel where that is not known here."""
     try:
         if trace.decisions.nonnegative(step - 1, "a step is positive"):
             return

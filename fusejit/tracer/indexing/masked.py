@@ -195,8 +195,8 @@ class MaskedElements:
     def __getitem__(self, index: Any) -> Any:
         items = index if isinstance(index, tuple) else (index,)
         first = items[0] if items else None
-        is_part = isinstance(first, slice) and first == slice(None)
-        if self.is_selected or not is_part:
+        is_segment = isinstance(first, slice) and first == slice(None)
+        if self.is_selected or not is_segment:
             return self.selected()[index]
         whole = (slice(None),) * self.mask.type.rank
         chosen = PRIMITIVES["getitem"](self.array, (*whole, *items[1:]))

@@ -18,7 +18,7 @@ import numpy as np
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.locations import as_pythons
+from fusejit.tracer.runtime.locations import as_graph_break
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.operand_types import contains_traced
 
@@ -71,6 +71,6 @@ def _traced(function: FunctionType) -> Callable[..., Any]:
         try:
             return current_trace().inlined(function, args, kwargs)
         except (UnsupportedError, ConcretizationError) as error:
-            raise as_pythons(error) from error
+            raise as_graph_break(error) from error
 
     return handler

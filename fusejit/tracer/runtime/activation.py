@@ -19,7 +19,7 @@ from fusejit.tracer.capture.callables import (
     is_numpy_source,
     is_traced_type,
 )
-from fusejit.tracer.capture.generators import is_pythons
+from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.control_flow.conditions import (
     and_,
     and_value,
@@ -242,7 +242,7 @@ class Activation:
     chain = staticmethod(chain)
     asserted = staticmethod(asserted)
     raises = staticmethod(raises)
-    is_pythons = staticmethod(is_pythons)
+    python_is_faster = staticmethod(python_is_faster)
     trying = staticmethod(trying)
     choose = staticmethod(choose)
 

@@ -56,7 +56,7 @@ _COMPARING = (
 class Primitives(HasErrstate, Protocol):
     """What `Calls` needs of a trace."""
 
-    is_part: bool
+    is_segment: bool
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""

@@ -195,7 +195,11 @@ class Reading:
         return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
-        if self._trace.is_bounded and not path.steps and is_large(obj, is_part=self._trace.is_part):
+        if (
+            self._trace.is_bounded
+            and not path.steps
+            and is_large(obj, is_segment=self._trace.is_segment)
+        ):
             what = f"{path.user_text()} is a {type(obj).__name__} of many items"
             raise needs_python(what, "pass an array")
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))

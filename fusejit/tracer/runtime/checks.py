@@ -79,8 +79,8 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
 def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
     """A check of what was assumed needs NumPy to take over where it fails.
 
-    Behind a store that is what the launcher does for extents that differ: it puts back what the
-    kernels have written.
+    After a store, the launcher first rolls back what the kernels have written, as it does for
+    extents that differ.
     """
     undo = can_undo(graph)
     sizes = frozenset(sizes_defined(graph))

@@ -149,9 +149,9 @@ def trace_function(
     kwargs: Mapping[str, Any],
     *,
     decisions: dict[Any, Any] | None = None,
-    is_part: bool = False,
+    is_segment: bool = False,
     undoes: bool = False,
-    texts_are_pythons: bool = False,
+    formats_in_python: bool = False,
     is_bounded: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on traced values for its arguments and return its graph.
@@ -166,11 +166,11 @@ def trace_function(
         The arguments of one call.
     decisions : dict, optional
         The decision table of an earlier trace of the same call.
-    is_part : bool
+    is_segment : bool
         Whether the function is a segment of one that runs already: see `fusejit.options`.
     undoes : bool
         Whether NumPy takes over where the call would raise after a store, which is undone.
-    texts_are_pythons : bool
+    formats_in_python : bool
         Whether text of numbers is left to Python, as another variant would be needed for each.
     is_bounded : bool
         Whether Python runs loops that would be unrolled far: see `tracer.control_flow.unrolling`.
@@ -192,7 +192,7 @@ def trace_function(
     for _ in range(MAX_RESTARTS):
         try:
             return _trace_once(
-                fn, args, kwargs, table, is_part, undoes, texts_are_pythons, is_bounded
+                fn, args, kwargs, table, is_segment, undoes, formats_in_python, is_bounded
             )
         except Retrace:
             continue
@@ -214,9 +214,9 @@ def _trace_once(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     table: dict[Any, Any],
-    is_part: bool,
+    is_segment: bool,
     undoes: bool,
-    texts_are_pythons: bool,
+    formats_in_python: bool,
     is_bounded: bool,
 ) -> TracedFunction:
     if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
@@ -224,9 +224,9 @@ def _trace_once(
     bound = bind(fn, args, dict(kwargs))
     location = _definition(fn)
     trace = Trace(fn.__name__, table, location)
-    trace.is_part = is_part
+    trace.is_segment = is_segment
     trace.undoes = undoes
-    trace.texts_are_pythons = is_part or texts_are_pythons
+    trace.formats_in_python = is_segment or formats_in_python
     trace.is_bounded = is_bounded
     texts = texts_in(cast(FunctionType, fn))
     with trace.active():
@@ -252,7 +252,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
             raise _of_varying(trace, error) from error
-        if isinstance(error, Fallback) and error.outcome.is_numpys:
+        if isinstance(error, Fallback) and error.outcome.is_raised_by_numpy:
             _ask_what_was_guessed(trace, error)
         raise
     except Exception as error:

@@ -46,7 +46,7 @@ def for_program(function: F, depth: int = 0) -> F:
     return function
 
 
-def is_programs(at: TracebackType) -> bool:
+def raised_by_user_code(at: TracebackType) -> bool:
     """Whether an exception began where fusejit did what the program says, with its objects.
 
     If one of them is traced the fault is not in the program: Python would have another object.
@@ -168,7 +168,7 @@ def concretization(what: str, remedy: str) -> ConcretizationError:
     return _error(ConcretizationError, what, remedy)
 
 
-def as_pythons(refusal: Exception) -> FusejitError:
+def as_graph_break(refusal: Exception) -> FusejitError:
     """The refusal of a statement that Python runs."""
     if isinstance(refusal, NeedsPython | ConcretizationError):
         return refusal

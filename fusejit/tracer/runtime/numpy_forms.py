@@ -22,7 +22,7 @@ from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.stores import stored_into
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_pythons, unsupported
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_graph_break, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -51,13 +51,13 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
                 raise unsupported(f"this form of {name} is not traced", MOVE_OUTSIDE)
             return made
         except (UnsupportedError, ConcretizationError, Fallback, TypeError) as error:
-            if isinstance(error, Fallback) and error.outcome.is_numpys:
+            if isinstance(error, Fallback) and error.outcome.is_raised_by_numpy:
                 raise
             if trace.computes_everywhere or not _is_refusal(error):
                 raise
             is_open = _state(trace)[:-1] != before[:-1] or not _is_pure(trace, before[-1])
             if is_open or name.rpartition(".")[2] in _CHANGE_ARGUMENTS:
-                raise as_pythons(error) from error
+                raise as_graph_break(error) from error
             return _by_numpy(name, function, args, kwargs, error)
 
     return call
@@ -117,16 +117,18 @@ def _by_numpy(
     given = [*args, *options.values()]
     is_ufunc = isinstance(function, np.ufunc)
     if out is not None and (not is_ufunc or options.get("where", True) is not True):
-        raise as_pythons(refusal)  # other functions ask more of it; a mask leaves elements alone
+        raise as_graph_break(
+            refusal
+        )  # other functions ask more of it; a mask leaves elements alone
     try:
         if any(callable(a) and not isinstance(a, type) for a in given):
-            raise as_pythons(refusal)
+            raise as_graph_break(refusal)
         by_data = function is np.arange or any(map(_is_size, _flat(given)))  # arange: by floats too
         made = host_call(name, function, args, options, by_data=by_data)
         _note_refusal(current_trace(), refusal)
         return made if out is None else stored_into(made, out, name)
     except (FusejitError, Fallback, Varies) as error:
-        raise as_pythons(refusal) from error
+        raise as_graph_break(refusal) from error
 
 
 def _note_refusal(trace: Trace, refusal: Exception) -> None:

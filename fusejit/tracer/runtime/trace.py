@@ -68,8 +68,8 @@ class Trace:
         self.reading = Reading(self)
         self.locals = LocalSymbols(self)
         self.location = location
-        self.is_part = False
-        self.texts_are_pythons = False  # whether Python makes all text of numbers
+        self.is_segment = False
+        self.formats_in_python = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace
         self.undoes = False  # whether stores are undone where a check fails after them

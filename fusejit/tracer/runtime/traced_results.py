@@ -142,8 +142,8 @@ class Results:
             is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
             if bases and (not storage.root.may_leave or is_seen):
                 self._require_choice(array)
-            is_part = not array.is_whole or storage.has_gaps
-            if storage.buffer is None and (uses[id(storage.root)] > 1 or is_part):
+            is_segment = not array.is_whole or storage.has_gaps
+            if storage.buffer is None and (uses[id(storage.root)] > 1 or is_segment):
                 storage.to_buffer()
                 give_own_memory(array)
         used: set[Value] = set()

@@ -179,7 +179,7 @@ class TracedNumber:
     # text that the program makes is Python's; what `explain` and errors say has a form of its own
     def in_text(self) -> Any:
         """The value that text of the program shows: exact, or Python's to find in each call."""
-        if self.trace.texts_are_pythons:
+        if self.trace.formats_in_python:
             raise needs_python("makes text of a number that changes with each call", MOVE_OUTSIDE)
         self.trace.shows_numbers = True
         return self.exact()

@@ -71,7 +71,7 @@ def are_tracked(trace: Trace) -> bool:
 
 
 def track(trace: Trace) -> None:
-    """See to it that the numbers are computed: start the trace again if they are not."""
+    """Ensure that the numbers are computed: start the trace again if they are not."""
     if not are_tracked(trace):
         trace.table[_TRACKED] = True
         raise Retrace
@@ -132,7 +132,7 @@ def _chosen(trace: Trace, which: TracedArray, k: int, one: Any, other: Any) -> A
 
 
 def check_own(trace: Trace, which: TracedArray) -> None:
-    """See to it that an array is its own in this call."""
+    """Ensure that an array is its own in this call."""
     ok = emit_elementwise(
         trace,
         "origin",

@@ -247,7 +247,7 @@ class Decisions:
         return answer
 
     def check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-        """See to it that two integers are one, in the kernel where that is not known here."""
+        """Ensure that two integers are one, in the kernel where that is not known here."""
         if self.canonical(left - right).as_constant() != 0:
             self.emit_check(left, right, reason)
 

@@ -52,7 +52,7 @@ class Retired:
     is_interpreted = True
     depends_on_sizes = True
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Nothing to forget."""
 
 
@@ -62,4 +62,4 @@ def test_the_next_look_has_an_end() -> None:
 
     settling = SegmentProfiler(own, own, lambda retired: own, [Retired()], [])
     for at in range(80):
-        assert settling.looked_at(at) == at
+        assert settling.reprofile_call(at) == at

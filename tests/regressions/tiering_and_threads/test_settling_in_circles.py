@@ -18,7 +18,7 @@ class Segment:
     is_interpreted = False
     depends_on_sizes = False
 
-    def look_again(self) -> None:
+    def request_reprofile(self) -> None:
         """Nothing to forget."""
 
 
@@ -46,5 +46,5 @@ def test_a_function_that_is_told_of_itself_settles() -> None:
         settling.again()
         settling.again()
         assert len(told) == 1
-        settling.looked_at(2)
+        settling.reprofile_call(2)
         assert told[-1](3) == (name, 3)
