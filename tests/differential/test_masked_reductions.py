@@ -145,7 +145,7 @@ def test_parts_of_selected_elements_are_not_changed_in_place() -> None:
 
     for program in (part, whole):
         args = np.ones((3, 2)), np.array([True, False, True])
-        check_not_compiled(program, args, "mask of fewer axes|a part is used")
+        check_not_compiled(program, args, "mask of fewer axes|a part of them was taken")
 
 
 def test_shapes_that_do_not_fit() -> None:

@@ -177,7 +177,7 @@ def test_segments_share_the_budget(asks: list[int]) -> None:
 
 @pytest.mark.parametrize("seconds", [-1, math.nan])
 def test_seconds_must_be_a_number_of_them(seconds: float) -> None:
-    with pytest.raises(ValueError, match="no number of seconds"):
+    with pytest.raises(ValueError, match="not a number of seconds"):
         fuse_jit(compile_seconds=seconds)
 
 

@@ -143,7 +143,7 @@ def _define(parameters, *body):
         ("A: Tensor['T', 'N'], O: Output['T', 'N']", "O[i] = 1", "A is never subscripted"),
         ("A: Tensor['T', 'N'], O: Output['T', 'N']", "A[i]", "does not write its output O"),
         ("A: Tensor['T', 'N'], O: Output['T', 'N']", "O[i] = A[i, i]", "A has 1 axes and 2"),
-        ("A: Tensor['T', 'N'], O: Output['T', 'N']", "A[i] = O[i]", "A is no output"),
+        ("A: Tensor['T', 'N'], O: Output['T', 'N']", "A[i] = O[i]", "A is not an output"),
         (
             "A: Tensor['T', 'N'], O: Output['T', 'N']",
             "O[i] = A[i]; O[i] = A[i]",

@@ -95,4 +95,4 @@ def test_what_shares_memory_or_has_gaps(function: Callable[..., Any], n: int) ->
     if actual.error is None:
         compare_outcomes(run(function, args), actual, BOUND)
     else:
-        assert "one array behind an iteration" in str(actual.error)
+        assert "one array after an iteration" in str(actual.error)
