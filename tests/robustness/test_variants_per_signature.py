@@ -82,7 +82,7 @@ def test_ever_other_texts_are_not_compiled_and_one_that_comes_back_is() -> None:
         np.testing.assert_array_equal(f(text, x), weighted(text, x))
         np.testing.assert_array_equal(f("word 0", x), weighted("word 0", x))
     assert len(f.variants) == 1
-    assert "299x: its texts or lengths are new" in repr(f.variants)
+    assert "299x: a string or a length in this call is new" in repr(f.variants)
     for _ in range(600):
         np.testing.assert_array_equal(f("again", x), weighted("again", x))
     assert len(f.variants) == 2

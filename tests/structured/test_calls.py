@@ -183,7 +183,7 @@ BAD_GENERIC = [
         ["i, j -> i", "(i, j) -> (i)"],
         ["parallel", "reduction"],
         lambda a, o: o + a,
-        "no indexing map",
+        "not an indexing map",
     ),
 ]
 

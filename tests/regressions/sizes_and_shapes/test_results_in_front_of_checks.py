@@ -45,7 +45,7 @@ def test_more_rows_than_checked(program, fusion):
 @pytest.mark.parametrize("fusion", ["none", "auto"])
 def test_memory_is_not_shared_over_a_check(fusion, monkeypatch):
     """Also where no pass moves the check before it."""
-    monkeypatch.setattr("fusejit.pipeline.ask_checks_early", lambda graph: graph)
+    monkeypatch.setattr("fusejit.pipeline.hoist_assertions", lambda graph: graph)
     decorated = decorate(rows, jit=False, fusion=fusion)
     for args in CALLS:
         assert outcome(decorated, args) == outcome(rows, args)
