@@ -228,10 +228,10 @@ class _Writer:
         else:
             del operands[-1]
         texts = [self._operand(function, operand) for operand in operands]
-        self._seconds += (
-            sum(o.nbytes for o in (out, *operands) if type(o) is numpy.ndarray) * SECONDS_PER_BYTE
-            + _SECONDS_PER_ELEMENT.get(function, 0.0) * out.size
-        )
+        used = [o for o in (out, *operands) if type(o) is numpy.ndarray]
+        each = 2e-9 if type(function) is Form else _SECONDS_PER_ELEMENT.get(function, 0.0)
+        self._seconds += sum(o.nbytes for o in used) * SECONDS_PER_BYTE
+        self._seconds += max(o.size for o in used) * each
         if not is_new:
             self._lines.append(_store(function, texts, self._array(out)))
             return
