@@ -1,6 +1,6 @@
-"""``python -m benchmarks --suite namespace``: what `fusejit.numpy` costs beside NumPy.
+"""``python -m benchmarks --suite namespace``: the cost of `fusejit.numpy` beside NumPy.
 
-| row | what is measured | bar |
+| row | measurement | bar |
 |---|---|---|
 | small arrays | steps on arrays of 100 numbers, NumPy's time / ours | 1.00x |
 | recording | an operation that is recorded, without its flush | 0.5 us |
