@@ -25,7 +25,15 @@ from fusejit.codegen.intrinsics.parallel import (
     UNEVEN_CHUNKS_PER_THREAD,
 )
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
-from fusejit.codegen.machine.pool import POOL_SYMBOL, WORD_BUSY, WORD_LAUNCH, WORD_THREADS
+from fusejit.codegen.machine.pool import (
+    CAN_FORK,
+    POOL_SYMBOL,
+    WORD_BUSY,
+    WORD_LAUNCH,
+    WORD_OTHERS,
+    WORD_STARTER,
+    WORD_THREADS,
+)
 
 Value = Any
 
@@ -180,11 +188,13 @@ def _emit_launch(module: Any) -> Value:
     function.linkage = "internal"
     function.attributes.add("noinline")
     task, data, extent, work_ns, per_thread = function.args
-    start, reserve, launch, declined = (
-        function.append_basic_block(name) for name in ("start", "reserve", "launch", "declined")
+    start, reserve, ask_again, launch, release, declined = (
+        function.append_basic_block(name)
+        for name in ("start", "reserve", "ask_again", "launch", "release", "declined")
     )
     builder = ir.IRBuilder(start)
-    threads = builder.load(_pool_word(builder, WORD_THREADS))
+    threads_word = _pool_word(builder, WORD_THREADS)
+    threads = builder.load(threads_word)
     running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
     several = builder.and_(
         builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
@@ -195,10 +205,21 @@ def _emit_launch(module: Any) -> Value:
 
     builder.position_at_end(reserve)
     busy = _pool_word(builder, WORD_BUSY)
-    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "acq_rel", "monotonic")
-    builder.cbranch(builder.extract_value(exchanged, 1), launch, declined)
+    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "seq_cst", "monotonic")
+    builder.cbranch(builder.extract_value(exchanged, 1), ask_again, declined)
+
+    # A fork sets the threads to 1 and then waits until the pool is not busy: it must not miss
+    # a launch that has read the threads before and marks the pool as busy afterwards.
+    builder.position_at_end(ask_again)
+    threads = builder.load_atomic(threads_word, "seq_cst", 8)
+    builder.cbranch(builder.icmp_signed(">", threads, _int64(1)), launch, release)
+    builder.position_at_end(release)
+    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.branch(declined)
 
     builder.position_at_end(launch)
+    if CAN_FORK:
+        _note_other_thread(builder)
     length = _chunk_length(builder, extent, work_ns, builder.mul(threads, per_thread))
     lengths = builder.bitcast(data, _INT64.as_pointer())
     builder.store(length, builder.gep(lengths, [_int64(1)]))
@@ -215,6 +236,17 @@ def _emit_launch(module: Any) -> Value:
     builder.store_atomic(_int64(0), busy, "release", 8)
     builder.ret(ir.Constant(ir.IntType(1), 1))
     return function
+
+
+def _note_other_thread(builder: Any) -> None:
+    """Set `WORD_OTHERS` if this is not the thread that started the pool."""
+    this = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_INT64, []), "pthread_self"
+    )
+    starter = builder.load(_pool_word(builder, WORD_STARTER))
+    others = _pool_word(builder, WORD_OTHERS)
+    is_other = builder.icmp_unsigned("!=", builder.call(this, []), starter)
+    builder.store(builder.or_(builder.load(others), builder.zext(is_other, _INT64)), others)
 
 
 def _chunk_length(builder: Any, extent: Value, work_ns: Value, most: Value) -> Value:

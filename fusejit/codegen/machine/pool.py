@@ -26,8 +26,10 @@ from fusejit.interrupts import run_uninterruptible
 
 TBB = "libtbb.so.12"
 POOL_SYMBOL = "fusejit_pool"
-WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
-"""Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
+WORD_THREADS, WORD_BUSY, WORD_LAUNCH, WORD_STARTER, WORD_OTHERS = 0, 1, 2, 3, 4
+"""Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for,
+the thread that started it, 1 once another thread has launched."""
+CAN_FORK = hasattr(os, "register_at_fork")
 
 _TBB_MINIMUM_INTERFACE = 12060
 _FORK_WAITS_S = 0.25
@@ -36,8 +38,9 @@ _words = (ctypes.c_int64 * 8)()
 _lock = threading.Lock()
 _started = False
 _symbol_added = False
-_starter = 0  # the thread that has started TBB
-_stderr = -1  # a second name of the standard error, while it is turned away during a fork
+_restarts_in_child = True  # whether TBB was shut down for the fork that is going on
+_redirected: list[tuple[int, int]] = []
+"""Output streams that lead to nowhere during a fork, and duplicates to restore them from."""
 
 
 _num_threads = _words[WORD_THREADS] = available_cores()
@@ -133,13 +136,13 @@ def register_pool_symbol() -> None:
 
 def start_pool() -> str:
     """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
-    global _started, _starter
+    global _started
     register_pool_symbol()
     with _lock:
         if not _started:
             tbbpool = run_uninterruptible(_loaded_backend)
             if tbbpool is not None:
-                _starter = threading.get_ident()
+                _words[WORD_STARTER] = threading.get_ident()
                 ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
                 _words[WORD_LAUNCH] = tbbpool.parallel_for
             _started = True
@@ -160,60 +163,80 @@ def _before_fork() -> None:
 
     Kernels that start meanwhile run serially. One that takes long is not waited for.
     """
+    global _restarts_in_child
     _lock.acquire()
     _words[WORD_THREADS] = 1
     if not _words[WORD_LAUNCH]:
         return
-    if _starter != threading.get_ident():
-        _turn_stderr_away()
     end = time.monotonic() + _FORK_WAITS_S
-    times_idle = 0  # more than once: a launch that had begun before may not be marked yet
-    while times_idle < 3 and time.monotonic() < end:
-        times_idle = 0 if _words[WORD_BUSY] else times_idle + 1
+    time.sleep(2e-5)  # the new number of threads is written before BUSY is read
+    while _words[WORD_BUSY] and time.monotonic() < end:
         time.sleep(2e-5)
+    _restarts_in_child = _can_shut_down()
+    if not _restarts_in_child:
+        _redirect_output()
 
 
-def _turn_stderr_away() -> None:
+def _can_shut_down() -> bool:
+    """Whether Numba's hook can shut TBB down for a fork now, so that the child starts it anew.
+
+    It cannot while TBB is at work, from a thread that did not start it, or if other threads have
+    used it: TBB keeps an arena for each.
+    """
+    return (
+        not _words[WORD_BUSY]
+        and not _words[WORD_OTHERS]
+        and _words[WORD_STARTER] == threading.get_ident()
+    )
+
+
+def _redirect_output() -> None:
     """Numba's hook prints that TBB may be invalid in the child, which does not use it then."""
-    global _stderr
-    try:
-        _stderr = os.dup(2)
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 2)
-        os.close(null)
-    except OSError:  # there is none, or there are no more file descriptors
-        pass
+    _flush_stdout()
+    for stream in (1, 2):
+        try:
+            duplicate = os.dup(stream)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream)
+            os.close(null)
+            _redirected.append((stream, duplicate))
+        except OSError:  # there is none, or there are no more file descriptors
+            pass
 
 
-def _turn_stderr_back() -> None:
-    global _stderr
-    if _stderr >= 0:
-        os.dup2(_stderr, 2)
-        os.close(_stderr)
-        _stderr = -1
+def _restore_output() -> None:
+    if _redirected:
+        _flush_stdout()
+    while _redirected:
+        stream, duplicate = _redirected.pop()
+        os.dup2(duplicate, stream)
+        os.close(duplicate)
+
+
+def _flush_stdout() -> None:
+    """Write what C's standard output holds: Numba's hook prints with ``puts``."""
+    libc = ctypes.PyDLL(None)  # keeps the GIL, so that no other thread prints meanwhile
+    libc.fflush(ctypes.c_void_p.in_dll(libc, "stdout"))
 
 
 def _after_fork_in_parent() -> None:
-    _turn_stderr_back()
+    _restore_output()
     _words[WORD_THREADS] = _num_threads
     _lock.release()
 
 
 def _after_fork_in_child() -> None:
-    """TBB restarts in a child by itself, where the thread that started it has forked.
-
-    Behind a fork of another thread, and if it was at work during the fork, kernels stay serial.
-    """
+    """TBB restarts in a child by itself, where it was shut down; elsewhere kernels stay serial."""
     global _lock
-    _turn_stderr_back()
     _lock = threading.Lock()
+    _restore_output()
     _words[WORD_THREADS] = _num_threads
-    if _words[WORD_BUSY] or _starter != threading.get_ident():
+    if not _restarts_in_child:
         _words[WORD_LAUNCH] = 0
         _words[WORD_BUSY] = 0
 
 
-if hasattr(os, "register_at_fork"):
+if CAN_FORK:
     os.register_at_fork(
         before=_before_fork,
         after_in_parent=_after_fork_in_parent,
