@@ -80,8 +80,11 @@ _INHERITED: list[Helper | None] = []
 """Helpers of parent processes, which a child process leaves alone."""
 
 
-def ask(source: str, arguments: list[Any]) -> int:
-    """Have a window compiled; return the number for `wait`, or 0 for nothing to wait for."""
+def ask(source: str, arguments: list[Any]) -> int | None:
+    """Have a window compiled; return the number for `wait`, or 0 for nothing to wait for.
+
+    None: the helper has enough to do. Ask again later.
+    """
     note = _note(source, arguments)
     with _LOCK:
         if _HELPERS == [None] or _notes().get(note) is not None:
@@ -89,8 +92,10 @@ def ask(source: str, arguments: list[Any]) -> int:
         if not _HELPERS:
             _HELPERS.append(_started())
         helper = _HELPERS[0]
-        if helper is None or helper.num_asked - helper.num_answered >= MOST_WAITING:
+        if helper is None:
             return 0
+        if helper.num_asked - helper.num_answered >= MOST_WAITING:
+            return None
         try:
             return helper.ask(source, arguments, note)
         except (OSError, pickle.PicklingError):

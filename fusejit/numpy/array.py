@@ -38,8 +38,8 @@ SEARCHED = 64
 """Longer lists are not searched for `Array` objects; NumPy converts them through ``__array__``."""
 
 
-def is_plain(argument: Any) -> bool:
-    """Whether an argument is no `Array` and holds none."""
+def holds_no_array(argument: Any) -> bool:
+    """Whether an argument neither is nor holds an `Array`."""
     kind = type(argument)
     if kind in ATOMS:
         return True
@@ -47,7 +47,7 @@ def is_plain(argument: Any) -> bool:
         return False
     if len(argument) > SEARCHED or ATOMS.issuperset(map(type, argument)):
         return True
-    return all(map(is_plain, argument))
+    return all(map(holds_no_array, argument))
 
 
 NUMBERS = frozenset("biufc")

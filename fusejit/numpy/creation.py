@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-from fusejit.numpy.array import ATOMS, SEARCHED, created, is_plain, unwrapped, wrapped
+from fusejit.numpy.array import ATOMS, SEARCHED, created, holds_no_array, unwrapped, wrapped
 from fusejit.numpy.settings import THRESHOLD
 
 threshold = THRESHOLD.get
@@ -43,7 +43,9 @@ def creating(original: Any) -> Any:
     """Return ``original`` with results as of `fusejit.numpy`, and the original as an attribute."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if all(map(is_plain, args)) and (not kwargs or all(map(is_plain, kwargs.values()))):
+        if all(map(holds_no_array, args)) and (
+            not kwargs or all(map(holds_no_array, kwargs.values()))
+        ):
             return created(original(*args, **kwargs))
         operands: list[Any] = []
         args = unwrapped(args, operands, SEARCHED)
@@ -59,7 +61,10 @@ def creating_of_arrays(original: Any) -> Any:
     slow = creating(original)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not args or not starts_plain(args):
+        first: Any = args
+        while (type(first) is tuple or type(first) is list) and first:
+            first = first[0]
+        if first is args or type(first) not in ATOMS:  # an `Array`, or a list that begins with one
             return slow(*args, **kwargs)
         result = original(*args, **kwargs)
         if type(result) is numpy.ndarray and result.nbytes < threshold():
@@ -67,14 +72,6 @@ def creating_of_arrays(original: Any) -> Any:
         return created(result)
 
     return _function(function, original)
-
-
-def starts_plain(args: tuple[Any, ...]) -> bool:
-    """Whether the first argument is no `Array`, nor a list that begins with one."""
-    first: Any = args
-    while (type(first) is list or type(first) is tuple) and first:
-        first = first[0]
-    return type(first) in ATOMS or not args
 
 
 def creating_of_numbers(original: Any) -> Any:

@@ -181,9 +181,9 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
     items = [i for value in (shift, axis) for i in (value if type(value) is tuple else (value,))]
     if len(given) != len(args) + len(kwargs) or type(array) is not Array:
         return None
-    source, is_plain = array._array, all(type(i) is int for i in items if i is not None)
+    source, is_basic = array._array, all(type(i) is int for i in items if i is not None)
     axes = _axes(axis, source.ndim)
-    if shift is None or axis is None or not is_plain or axes is None or not _are_alike([source]):
+    if shift is None or axis is None or not is_basic or axes is None or not _are_alike([source]):
         return None
     if type(shift) is tuple and (type(axis) is not tuple or len(axis) != len(shift)):
         return None

@@ -1,34 +1,59 @@
 """`Memory`: what the results of a window are written to.
 
-Results get memory when they are recorded. Those that are seen after the window take what was
-written lately and nothing refers to any more: new memory costs a page fault for each page that is
-written, old memory none, and it may still be in a cache. Those that nobody will see are often never
-written. They take addresses that no page belongs to yet, and leave the rest to others.
+New memory costs a page fault for each page that is written; memory that was written before costs
+none, and it may still be in a cache. The C library therefore keeps freed memory for later
+(`keep_freed_memory`), also for what NumPy allocates.
+
+Results get memory when they are recorded. Those that nobody will see are often never written, or
+written to memory that several of them share (`fusejit.numpy.replay`). They take addresses to which
+no pages belong yet.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
+from collections.abc import Iterable
 from dis import opname
 from types import CodeType
 from typing import Any
 
 import numpy
 
-Key = tuple[Any, tuple[int, ...]]
-"""A dtype and a shape."""
-
-Arrays = dict[Key, list[Any]]
-
-FLUSHES = 16
-"""Memory that was not taken during so many flushes is given back."""
-
-MOST_KEPT = 2**27
-"""Bytes of written memory that are kept."""
+from fusejit.numpy.settings import IS_ON
 
 MOST_SITES = 10_000
 
-MAPPED = 2**25 + 2**16
+MOST_RESERVED = 64
+"""Arrays without pages that are kept for later."""
+
+LARGEST_RECYCLED = 2**28, 2**25
+"""Bytes up to which freed memory is used again: what old versions of the C library accept last."""
+
+_PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+MOST_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
+"""An eighth of the memory: what pending results may take, and freed memory that is kept."""
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+
+
+def keep_freed_memory() -> int:
+    """Let the C library keep freed memory; return the bytes from which arrays get new pages.
+
+    NumPy allocates with ``malloc``. That of glibc gives large blocks back to the system when they
+    are freed. Other C libraries are left as they are.
+    """
+    libc = ctypes.CDLL(None) if os.name == "posix" else None
+    if libc is not None and hasattr(libc, "gnu_get_libc_version"):
+        libc.mallopt(_M_TRIM_THRESHOLD, min(MOST_BYTES, 2**31 - 1))
+        for size in LARGEST_RECYCLED:
+            if libc.mallopt(_M_MMAP_THRESHOLD, size):
+                return size
+    return LARGEST_RECYCLED[-1]
+
+
+MAPPED = (keep_freed_memory() if IS_ON else LARGEST_RECYCLED[-1]) + 2**16
 """Bytes from which on the C library asks the system for pages of their own."""
 
 
@@ -36,12 +61,10 @@ class Memory:
     """Arrays in the order of C, with values of no meaning."""
 
     def __init__(self) -> None:
-        self._written: Arrays = {}
-        self._unwritten: Arrays = {}
-        self._old: tuple[Arrays, Arrays] = {}, {}
-        self._reserved: set[int] = set()
+        self._reserved: dict[tuple[Any, tuple[int, ...]], list[Any]] = {}
+        self._num_reserved = 0
+        self._ids: set[int] = set()
         self._is_seen: dict[tuple[int, int], bool] = {}
-        self._flushes = self._num_bytes = 0
 
     def new(
         self, shape: tuple[int, ...], dtype: Any, code: CodeType, instruction: int
@@ -56,55 +79,32 @@ class Memory:
         if is_seen is None:
             is_seen = self._is_seen[site] = _is_named(code, instruction)
         if is_seen:
-            return self.scratch(shape, dtype)
-        array = _taken((self._unwritten, self._old[1]), (dtype, shape))
-        if array is None:
+            return numpy.empty(shape, dtype)
+        try:
+            array = self._reserved[dtype, shape].pop()
+            self._num_reserved -= 1
+        except (KeyError, IndexError):
             array = reserved(shape, dtype)
-            self._reserved.add(id(array))
+        self._ids.add(id(array))
         return array  # type: ignore[no-any-return]
 
-    def scratch(self, shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:
-        """Return an array that will be written."""
-        array: numpy.ndarray[Any, Any] = _taken((self._written, self._old[0]), (dtype, shape))
-        if array is None:
-            return numpy.empty(shape, dtype)
-        self._num_bytes -= array.nbytes
-        return array
-
-    def keep(self, array: numpy.ndarray[Any, Any], is_written: bool) -> None:
-        """Take an array that nothing else refers to."""
-        if is_written:
-            self._reserved.discard(id(array))
-        arrays = self._unwritten if id(array) in self._reserved else self._written
-        if arrays is self._written:
-            if self._num_bytes + array.nbytes > MOST_KEPT:
-                return
-            self._num_bytes += array.nbytes
-        arrays.setdefault((array.dtype, array.shape), []).append(array)
+    def take_back(self, unused: Iterable[Any], written: set[int]) -> None:
+        """End a window: keep what nothing else refers to, and what was not ``written``."""
+        for array in unused:
+            at, flags = id(array), array.flags
+            is_whole = flags.c_contiguous and flags.owndata and flags.writeable
+            if at in self._ids and at not in written and is_whole and 1 not in array.shape:
+                if self._num_reserved >= MOST_RESERVED:
+                    break
+                self._reserved.setdefault((array.dtype, array.shape), []).append(array)
+                self._num_reserved += 1
+        self._ids.clear()
 
     def note(self, code: CodeType, instruction: int, is_seen: bool) -> None:
         """Note whether a result of a place was seen."""
         if len(self._is_seen) > MOST_SITES:
             self._is_seen.clear()
         self._is_seen[id(code), instruction] = is_seen
-
-    def flushed(self) -> None:
-        """Count a flush, and give back what was not taken for long."""
-        self._flushes += 1
-        if self._flushes % FLUSHES == 0:
-            self._old = self._written, self._unwritten
-            self._written, self._unwritten = {}, {}
-            self._num_bytes = sum(a.nbytes for each in self._old[0].values() for a in each)
-            self._reserved = {id(array) for each in self._old[1].values() for array in each}
-
-
-def _taken(places: tuple[Arrays, Arrays], key: Key) -> Any:
-    for arrays in places:
-        try:
-            return arrays[key].pop()
-        except (KeyError, IndexError):  # another thread may flush and take the last one
-            continue
-    return None
 
 
 def reserved(shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:

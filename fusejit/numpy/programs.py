@@ -102,14 +102,15 @@ class Described(NamedTuple):
 class Program:
     """What is known of the windows of one source: how many, and their estimated time by NumPy.
 
-    ``question`` is the number of the question to the helper process, or 0.
+    ``question`` is the number of the question to the helper process, 0 if there is none to wait
+    for, and None before it is asked.
     """
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.visits = 0
         self.seconds = 0.0
-        self.question = 0
+        self.question: int | None = None
         self.function: Callable[..., Any] | None = None
         self.is_refused = False
 
@@ -131,7 +132,7 @@ class Program:
     def prepare(self, arguments: list[Any]) -> None:
         """Ask the helper process for the function, if it will probably be due soon."""
         if (
-            not self.question
+            self.question is None
             and not self.is_refused
             and self.visits >= FEWEST_VISITS
             and self.seconds > ASK_SECONDS[0]
@@ -151,7 +152,7 @@ class Program:
             from fusejit.api import decorated_function  # which needs all that compiles
 
             begin = time.perf_counter()
-            ahead.wait(self.question)
+            ahead.wait(self.question or 0)
             _PROCESS.has_compiled = True
             REPORT.compiled += 1
             function = function_of(self.source)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.numpy.array import Array, created, unwrapped, wrapped
-from fusejit.numpy.creation import creating, described_as, starts_plain, threshold
+from fusejit.numpy.array import ATOMS, Array, created, unwrapped, wrapped
+from fusejit.numpy.creation import creating, described_as, threshold
 from fusejit.numpy.protocols import PROTOCOLS
 
 __all__ = list(_random.__all__)
@@ -26,11 +26,14 @@ def _draw(original: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             return original(self)
-        if starts_plain(args) and Array not in map(type, (*args, *kwargs.values())):
+        for arg in (*args, *kwargs.values()) if kwargs else args:
+            if type(arg) not in ATOMS:
+                break
+        else:
             result = original(self, *args, **kwargs)
-            if type(result) is numpy.ndarray and result.nbytes < threshold():
-                return result
-            return created(result)
+            if type(result) is numpy.ndarray and result.nbytes >= threshold():
+                return created(result)
+            return result
         operands: list[Array] = []
         args, kwargs = unwrapped((args, kwargs), operands)
         return wrapped(original(self, *args, **kwargs), operands)

@@ -9,60 +9,94 @@ that is not read any more.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
 
-from fusejit.numpy.memory import Memory
-
 
 def with_shared_memory(
     calls: Sequence[tuple[Any, ...]],
     outs: Sequence[Any],
-    is_hidden: Sequence[bool],
+    is_new: Sequence[bool],
+    is_seen: Sequence[bool],
     uses: Uses,
-    scratch: Memory,
 ) -> list[tuple[Any, ...]]:
-    """Return the calls with other memory for hidden results, which comes from ``scratch``.
+    """Return the calls with other memory for new results that nobody sees after the window.
 
     ``calls`` are functions and their arguments, in the order of the program; each writes an array
-    of ``outs``. ``is_hidden`` says which make a new result that nobody sees after the window.
+    of ``outs``, which is new or not, and seen or not.
     """
     bases = {id(view.base) for view in uses.views.values()}
+    new = [out for out, fresh in zip(outs, is_new, strict=True) if fresh]
+    whole = {id(out) for out in new if out.base is None and out.flags.c_contiguous}
     hidden = {
         id(out)
-        for out, hides in zip(outs, is_hidden, strict=True)
-        if hides and id(out) not in bases and out.flags.c_contiguous
+        for out, seen in zip(outs, is_seen, strict=True)
+        if not seen and id(out) in whole and id(out) not in bases
     }
     if not hidden:
         return list(calls)
     every = [[*map(id, call)] for call in calls]
     last_use = {key: at for at, keys in enumerate(every) for key in keys if key in hidden}
+    pool = _Pool(calls)
+    for at, out in enumerate(outs):
+        if is_new[at] and id(out) in whole and id(out) not in hidden:
+            pool.lend(out, at)
     memory: dict[int, Any] = {}
     made = []
     for at, (call, out, keys) in enumerate(zip(calls, outs, every, strict=True)):
         ending = [key for key in dict.fromkeys(keys) if last_use.get(key) == at and key in memory]
-        if is_hidden[at] and id(out) in hidden:
-            memory[id(out)] = _memory_for(out, call[0], ending, memory, scratch)
+        if is_new[at] and id(out) in hidden:
+            operands = [memory[key] for key in ending] if _is_elementwise(call[0]) else []
+            array = memory[id(out)] = pool.take(out, operands, last_use[id(out)])
+            ending = [key for key in ending if memory[key] is not array]
         for key in ending:
-            scratch.keep(memory[key], is_written=True)
+            pool.free(memory[key])
         made.append(_with_memory(call, keys, memory))
     return made
 
 
-def _memory_for(
-    out: Any, function: Any, ending: list[int], memory: dict[int, Any], scratch: Memory
-) -> Any:
-    """The memory for a hidden result; an operand that is taken leaves ``ending``."""
-    if type(function) is numpy.ufunc or type(function) is partial:
-        for at, key in enumerate(ending):
-            array = memory[key]
-            if array.shape == out.shape and array.dtype == out.dtype:
-                del ending[at]
+def _is_elementwise(function: Any) -> bool:
+    """Whether a function can write over an operand that has the result's shape and dtype."""
+    return type(function) is numpy.ufunc or type(function) is partial
+
+
+class _Pool:
+    """Memory for hidden results: freed by others, or lent by a result that is written later."""
+
+    def __init__(self, calls: Sequence[tuple[Any, ...]]) -> None:
+        self._calls = calls
+        self._free: dict[tuple[Any, tuple[int, ...]], list[Any]] = {}
+        self._lent: dict[int, int] = {}
+
+    def lend(self, array: Any, at: int) -> None:
+        """Lend the memory of a result until the call at a position writes it."""
+        self._lent[id(array)] = at
+        self.free(array)
+
+    def free(self, array: Any) -> None:
+        self._free.setdefault((array.dtype, array.shape), []).append(array)
+
+    def take(self, out: Any, operands: list[Any], last_use: int) -> Any:
+        """Return the memory of one of the operands, free memory, or new memory."""
+        for array in operands:
+            is_alike = array.shape == out.shape and array.dtype == out.dtype
+            if is_alike and self._may_hold(array, last_use):
                 return array
-    return scratch.scratch(out.shape, out.dtype)
+        free = self._free.get((out.dtype, out.shape), [])
+        for at in range(len(free) - 1, -1, -1):
+            if self._may_hold(free[at], last_use):
+                return free.pop(at)
+        return numpy.empty(out.shape, out.dtype)
+
+    def _may_hold(self, array: Any, last_use: int) -> bool:
+        """Whether memory is free until a result has been read for the last time."""
+        written = self._lent.get(id(array), last_use + 1)
+        return last_use < written or (
+            last_use == written and _is_elementwise(self._calls[written][0])
+        )
 
 
 def _with_memory(call: tuple[Any, ...], keys: list[int], memory: dict[int, Any]) -> tuple[Any, ...]:
@@ -130,22 +164,11 @@ def visible(uses: Uses) -> tuple[list[bool], list[bool]]:
     return is_seen, is_needed
 
 
-def keep_memory(uses: Uses, touched: list[int], memory: Memory) -> None:
-    """Keep the arrays that nothing but the operations of a window refers to.
-
-    Parameters
-    ----------
-    touched : list of int
-        The ids of the arrays that were read or written, in order. The last one is taken first.
-    """
-    _, counts, arrays, _ = uses
-    last = {at: position for position, at in enumerate(touched)}
-    for at in sorted(arrays, key=lambda at: last.get(at, -1)):
-        if sys.getrefcount(arrays[at]) - counts[at] == _VIEW_REFERENCES:
-            flags = arrays[at].flags
-            one = 1 in arrays[at].shape  # then strides may differ from those of `numpy.empty`
-            if flags.c_contiguous and flags.owndata and flags.writeable and not one:
-                memory.keep(arrays[at], is_written=at in last)
+def unused(uses: Uses) -> Iterator[Any]:
+    """Yield the arrays that nothing but the operations of a window refers to."""
+    for at in uses.arrays:
+        if sys.getrefcount(uses.arrays[at]) - uses.counts[at] == _VIEW_REFERENCES:
+            yield uses.arrays[at]
 
 
 class _Sample(NamedTuple):

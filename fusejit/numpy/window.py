@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from fusejit.interrupts import is_from_handler
-from fusejit.numpy.memory import Memory
+from fusejit.numpy.memory import MOST_BYTES, Memory
 from fusejit.numpy.programs import Form, Program, described_window, program_of
-from fusejit.numpy.replay import Uses, keep_memory, uses_of, visible, with_shared_memory
+from fusejit.numpy.replay import Uses, unused, uses_of, visible, with_shared_memory
 from fusejit.numpy.report import REPORT, line_of
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -41,10 +41,6 @@ _INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
 
 MOST_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
-
-_PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-MOST_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
-"""Bytes of results that may wait: an eighth of the memory."""
 
 
 class Operation(NamedTuple):
@@ -235,23 +231,22 @@ class Window:
         """Run the recorded operations."""
         warned: list[tuple[Operation, str]] = []
         uses = _NO_USES
-        touched: list[int] = []
+        written: set[int] = set()
         raised: list[BaseException] = []
         with self.lock:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
                     uses = uses_of(self.operations)
-                    running, is_seen = to_run(self.operations, self.paths, uses, self.memory)
+                    running, is_seen = to_run(self.operations, self.paths, uses)
                     self._note(is_seen, type(running[-1]) is CompiledRun if running else False)
-                    touched = _touched(running)
+                    written = _written(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
                     copy_context().run(_run, self.running, warned)  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
-            keep_memory(uses, touched, self.memory)
-            self.memory.flushed()
+            self.memory.take_back(unused(uses), written)
             self.num_inputs = self.num_bytes = 0
             self.epoch += 1
         for place, message in warned:
@@ -358,7 +353,7 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
         running.pop()
     elif item.is_begun:
         uses = uses_of(item.operations)
-        running[-1:] = batches(item.operations, *visible(uses), uses, Memory())
+        running[-1:] = batches(item.operations, *visible(uses), uses)
     else:
         item.is_begun = True
         try:
@@ -386,7 +381,7 @@ def _warn(place: Operation, message: str) -> None:
 
 
 def to_run(
-    operations: list[Operation], paths: Paths, uses: Uses, memory: Memory
+    operations: list[Operation], paths: Paths, uses: Uses
 ) -> tuple[list[Batch | CompiledRun], list[bool]]:
     """Return a compiled run of the operations, or batches for NumPy, last one first.
 
@@ -401,7 +396,7 @@ def to_run(
             if program.is_due(described):
                 return [CompiledRun(program, arguments, operations)], is_seen
             program.prepare(arguments)
-    return batches(operations, is_seen, is_needed, uses, memory), is_seen
+    return batches(operations, is_seen, is_needed, uses), is_seen
 
 
 def batches(
@@ -409,7 +404,6 @@ def batches(
     is_seen: list[bool],
     is_needed: list[bool],
     uses: Uses,
-    memory: Memory,
 ) -> list[Any]:
     """Return the operations that have to run, last one first."""
     kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
@@ -417,9 +411,9 @@ def batches(
     calls = with_shared_memory(
         [operations[at].call for at in kept],
         [operations[at].out for at in kept],
-        [operations[at].is_new and not is_seen[at] for at in kept],
+        [operations[at].is_new for at in kept],
+        [is_seen[at] for at in kept],
         uses,
-        memory,
     )
     made: list[Any] = []
     for at, call in zip(reversed(kept), reversed(calls), strict=True):
@@ -434,13 +428,13 @@ def batches(
     return made
 
 
-def _touched(running: list[Batch | CompiledRun]) -> list[int]:
-    """Return the ids of the arrays that are read or written, in the order of the program."""
-    touched: list[int] = []
-    for item in reversed(running):
-        calls = [item.arguments] if isinstance(item, CompiledRun) else reversed(item.calls[1:])
-        touched += [id(operand) for call in calls for operand in call]
-    return touched
+def _written(running: list[Batch | CompiledRun]) -> set[int]:
+    """Return the ids of the arrays that are read or written."""
+    written: set[int] = set()
+    for item in running:
+        calls = [item.arguments] if isinstance(item, CompiledRun) else item.calls[1:]
+        written.update(id(operand) for call in calls for operand in call)
+    return written
 
 
 def _warns(operation: Operation) -> bool:
