@@ -58,11 +58,11 @@ class Decorated:
         self.variants = Variants()
         self.signature = own_signature(function)
         self.identity = FunctionIdentity(cast(Any, function))
-        is_plain = not options.fullgraph and reads_callers(cast(Any, function))
+        is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
         self.entry_stub = EntryStub(
-            function, self.signature, self.dispatch_miss, self.recover, is_plain
+            function, self.signature, self.dispatch_miss, self.recover, is_passthrough
         )
-        if is_plain:
+        if is_passthrough:
             self.variants.interpreted = READS_CALLERS
             if options.warn:
                 warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")

@@ -126,8 +126,8 @@ class EntryStub:
         one.
     recover : callable
         Given an exception, an `Outcome` if it is a fault of a launcher and NumPy can run the call.
-    is_plain : bool, optional
-        Whether it stays a copy of the function, which nothing of ours ever serves.
+    is_passthrough : bool, optional
+        Whether it stays a copy of the function and never launches compiled code.
 
     Attributes
     ----------
@@ -135,8 +135,8 @@ class EntryStub:
         What calls are asked for, while Python serves them.
     bodies : set of CodeType
         The code of all statements of Python's that have served calls.
-    is_plain : bool
-        Whether it is a copy of the function.
+    is_passthrough : bool
+        Whether it is a copy of the function, which calls run directly.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class EntryStub:
         signature: inspect.Signature,
         dispatch_miss: Callable[..., Any],
         recover: Callable[[Exception], Outcome | None],
-        is_plain: bool = False,
+        is_passthrough: bool = False,
     ) -> None:
         of_user = cast(FunctionType, function)
         self.guard: CallGuard | None = None
@@ -156,8 +156,8 @@ class EntryStub:
         self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
         self._cells["first"].cell_contents = no_variant
         self.connect(dispatch_miss, recover)
-        self.is_plain = is_plain
-        if is_plain:
+        self.is_passthrough = is_passthrough
+        if is_passthrough:
             self._launching, closure = self._code, of_user.__closure__
         else:
             self._launching = self._text(_LAUNCHING)
@@ -175,7 +175,9 @@ class EntryStub:
         cells = self.function.__closure__ or ()
         place_of = {id(cell): place for place, cell in enumerate(cells)}
         places = {
-            name: place_of[id(cell)] for name, cell in self._cells.items() if not self.is_plain
+            name: place_of[id(cell)]
+            for name, cell in self._cells.items()
+            if not self.is_passthrough
         }
         return _found_again, (self.function, self._code, self._signature, self._layout, places)
 
@@ -221,7 +223,7 @@ class EntryStub:
         self._serve(code)
 
     def _serve(self, code: CodeType) -> None:
-        if not self.is_plain and self.function.__code__ is not code:
+        if not self.is_passthrough and self.function.__code__ is not code:
             self.function.__code__ = code
 
     def _text(self, text: str) -> CodeType:
@@ -323,7 +325,7 @@ def _found_again(
     made.function = function
     made.guard, made.bodies = None, set()
     cells = function.__closure__ or ()
-    made.is_plain = not places
+    made.is_passthrough = not places
     made._cells = {name: CellType(None) for name in _OWN}
     made._cells |= {name: cells[place] for name, place in places.items()}
     made._code, made._signature, made._layout = code, signature, layout

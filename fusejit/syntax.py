@@ -101,6 +101,6 @@ def copied(node: Node) -> Node:
     return made
 
 
-def placed(node: Node, at: ast.AST) -> Node:
+def with_location(node: Node, at: ast.AST) -> Node:
     """A new node at the position of another one."""
     return ast.copy_location(node, at)

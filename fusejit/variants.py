@@ -78,7 +78,7 @@ class Variants:
         for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""
-            if segmented.is_plain:
+            if segmented.runs_interpreted:
                 lines.append(
                     f"  interpreted{where}: no segment gains from compiling, Python runs it"
                 )

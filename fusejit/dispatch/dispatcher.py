@@ -95,7 +95,7 @@ class Dispatcher:
                 return type(arg).__fuse_jit_call__(self.entry_stub.function, args)
         for differs in self.raised.guards:
             if not differs(*args):
-                result = self.state.run_plain(*args)
+                result = self.state.run_python(*args)
                 self.raised.has_returned()
                 return result
         if not self.state.identity.holds():
@@ -119,7 +119,7 @@ class Dispatcher:
             interpreted = self.tiering.interpreted
             if interpreted is not None and interpreted.serves(args):
                 self.installer.install_interpreted(interpreted.guard)
-                return self.state.run_plain(*args)
+                return self.state.run_python(*args)
             result = self.tiering.tried_again(args)
             if not isinstance(result, Outcome):
                 return result
@@ -134,7 +134,7 @@ class Dispatcher:
                     if segmented is not None:
                         return segmented.run(*args)
                     self.installer.install_waiting(self.signatures, args)
-                    return self.state.run_plain(*args)
+                    return self.state.run_python(*args)
                 known = self.signatures.refusal(args, self.free_variants)
             if _is_raised(known) and self.state.fallback_cache.is_guess(args):
                 result = self.run_expecting_exception(args)  # like the one before, most often
@@ -154,7 +154,7 @@ class Dispatcher:
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
         if isinstance(made, InterpretedFunction):
-            return self.state.run_plain(*args)
+            return self.state.run_python(*args)
         result = self.try_launch(made, args)
         if not isinstance(result, Outcome):
             self.signatures.note_variant(args)
@@ -181,7 +181,7 @@ class Dispatcher:
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""
         return (
-            self.state.run_plain(*args)
+            self.state.run_python(*args)
             if self.state.identity.holds()
             else self.rerun_after_redefinition(args)
         )
@@ -309,7 +309,7 @@ class Dispatcher:
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Outcome | None:
         """Why calls like this one are never compiled; None if they may be."""
-        if self.entry_stub.is_plain:
+        if self.entry_stub.is_passthrough:
             return fallback(READS_CALLERS)
         try:
             values = tuple(self.state.arguments.bound(args, kwargs).values())
@@ -378,7 +378,7 @@ class Dispatcher:
         where what can be compiled shall be: others like it may not raise.
         """
         try:
-            return self.state.run_plain(*args)
+            return self.state.run_python(*args)
         except Exception:
             if self.options.retires and not self.options.fullgraph:
                 self.raised.add(args, self.function)
@@ -398,7 +398,7 @@ class Dispatcher:
             )
         self.diagnostics.count(outcome)
         self.installer.install_fallback(args, outcome, lambda: self.tiering.interpreted is not None)
-        return self.state.run_plain(*args)
+        return self.state.run_python(*args)
 
 
 def _is_raised(outcome: Outcome | None) -> bool:

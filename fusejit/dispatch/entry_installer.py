@@ -62,7 +62,7 @@ class EntryInstaller:
     # -- the function itself --------------------------------------------------------------------
     def install_interpreted(self, guard: CallGuard) -> None:
         """Have Python serve calls that a guard lets pass, among others."""
-        way = guarded(guard, self._state.run_plain)
+        way = guarded(guard, self._state.run_python)
         alone = partial(self.install_python, guard)
         self._state.inline_cache.record(CacheEntry(way, Priority.PYTHON, guard, alone))
 
@@ -76,7 +76,7 @@ class EntryInstaller:
     def own_body(self) -> FunctionBody:
         """The statements of the function."""
         source = find_source(self._function)
-        return FunctionBody(self._state.run_plain, None if isinstance(source, str) else source)
+        return FunctionBody(self._state.run_python, None if isinstance(source, str) else source)
 
     def install_fallback(
         self, args: tuple[Any, ...], outcome: Outcome, is_interpreted: Callable[[], bool]
@@ -94,11 +94,11 @@ class EntryInstaller:
             return self.install_python(guard)
 
         def run(outcome: Outcome) -> Callable[..., Any]:
-            counts, plain, cause = self._variants.fallbacks, self._state.run_plain, str(outcome)
+            counts, python, cause = self._variants.fallbacks, self._state.run_python, str(outcome)
 
             def fallback(*args: Any) -> Any:
                 counts[cause] += 1
-                return plain(*args)
+                return python(*args)
 
             return fallback
 
@@ -109,7 +109,7 @@ class EntryInstaller:
 
     def install_waiting(self, signatures: CallSignatures, args: tuple[Any, ...]) -> None:
         """Have the function's own statements serve calls with ever other texts for a while."""
-        counts, plain = self._variants.fallbacks, self._state.run_plain
+        counts, python = self._variants.fallbacks, self._state.run_python
         counts[WAITS] += 1
         guard = signatures.ever_other(args, self._function)
         if guard is None:
@@ -117,7 +117,7 @@ class EntryInstaller:
 
         def waiting(*args: Any) -> Any:
             counts[WAITS] += 1
-            return plain(*args)
+            return python(*args)
 
         alone = partial(self.install_python, guard)
         way = CacheEntry(guarded(guard, waiting), Priority.FALLBACK, WAITS, alone)

@@ -87,7 +87,7 @@ class FunctionSplitter:
             self._state.fused,
             self._options.on_error,
             lambda error: self._diagnostics.count(self._diagnostics.fault(error, "open").outcome),
-            self._state.run_plain,
+            self._state.run_python,
             self._options.retires,
             self._options.is_segment,
         )
@@ -102,7 +102,7 @@ class FunctionSplitter:
 
     def of_python(self, error: FusejitError) -> SegmentedFunction:
         """A part as Python runs it."""
-        made = of_python(self._function, self._state.run_plain, error)
+        made = of_python(self._function, self._state.run_python, error)
         anything = [Expected() for _ in self._state.arguments.signature.parameters]
         made.served = self._installer.own_body(), CallGuard(anything, function=self._function)
         return made
@@ -166,8 +166,8 @@ class FunctionSplitter:
         segmented = self._variants.segmented
         is_own = function is self._entry_stub.function
         if segmented is None or not is_own:
-            is_plain = self._tiering.interpreted is not None and not self._variants.compiled
-            if is_plain and not self._tiering.depends_on_sizes and is_own:
+            is_interpreted = self._tiering.interpreted is not None and not self._variants.compiled
+            if is_interpreted and not self._tiering.depends_on_sizes and is_own:
                 return self._function
             return function
         if self._variants.compiled and caller is not self._function:

@@ -58,7 +58,7 @@ class FunctionState:
         self.fallback_cache = FallbackCache(guesses=not self.options.fullgraph)
 
     @property
-    def run_plain(self) -> Callable[..., Any]:
+    def run_python(self) -> Callable[..., Any]:
         """Runs the undecorated function; takes all parameters by position."""
         return self.arguments.run
 

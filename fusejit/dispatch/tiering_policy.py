@@ -118,7 +118,7 @@ class TieringPolicy:
         if self._variants.compiled == (variant,):
             self.trial = TimedTrial(
                 variant,
-                self._state.run_plain,
+                self._state.run_python,
                 decided,
                 is_repeatable=is_repeatable(variant.traced.graph),
                 spared_ns=PART if self._options.is_segment else 0,
@@ -146,12 +146,16 @@ class TieringPolicy:
         return result
 
     @property
-    def is_plain(self) -> bool:
+    def runs_interpreted(self) -> bool:
         """Whether the function itself runs for all calls so far, as compiling it does not pay."""
         if self._variants.compiled:
             return False
         segmented = self._variants.all_segmented
-        return self.interpreted is not None if not segmented else all(s.is_plain for s in segmented)
+        return (
+            self.interpreted is not None
+            if not segmented
+            else all(s.runs_interpreted for s in segmented)
+        )
 
     @property
     def depends_on_sizes(self) -> bool:

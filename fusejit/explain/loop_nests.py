@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fusejit.codegen.bufferize.bufferization import Placement
+from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.dataclass import dataclass
 from fusejit.explain.moved import iterations, size_of
 from fusejit.ir.graph import Graph
@@ -34,7 +34,7 @@ class NestReport:
         return bool(others) or not isinstance(op, GenericOp) or bool(op.domain)
 
 
-def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[NestReport]:
+def nests_of(step: KernelStep, unfused: Graph, assignment: BufferAssignment) -> list[NestReport]:
     """The nests of a kernel in program order.
 
     A store that its only producer writes straight into has no nest of its own: it is a member of
@@ -47,44 +47,44 @@ def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[Nes
         group = grouped.get(op)
         if group is not None:
             if op is group.ops[0]:
-                members = [_origins(o, order, placement) for o in group.ops]
+                members = [_origins(o, order, assignment) for o in group.ops]
                 nests.append(NestReport(group.ops, group, members))
-        elif _is_work(op, placement):
-            nests.append(NestReport((op,), None, [_origins(op, order, placement)]))
+        elif _is_work(op, assignment):
+            nests.append(NestReport((op,), None, [_origins(op, order, assignment)]))
     return nests
 
 
-def _is_work(op: Op, placement: Placement) -> bool:
+def _is_work(op: Op, assignment: BufferAssignment) -> bool:
     if isinstance(op, Write):
-        return op.value not in placement.straight and op not in placement.rotated
+        return op.value not in assignment.straight and op not in assignment.rotated
     if isinstance(op, Load):
-        return op.results[0] in placement.snapshots
+        return op.results[0] in assignment.snapshots
     if isinstance(op, GenericOp):
-        return not any(r in placement.scattered for r in op.results)
+        return not any(r in assignment.scattered for r in op.results)
     return bool(op.blocks)
 
 
-def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[Origin]:
+def _origins(op: Op, order: Mapping[Value, int], assignment: BufferAssignment) -> list[Origin]:
     """What an op computes as it was traced, in program order; stores last.
 
     The first store to a local array only gives its contents a place.
     """
     if op.blocks:
         ops = [i for block in op.blocks for i in block.ops]
-        apart = [i for i in ops if not isinstance(i, Write) or _is_work(i, placement)]
-        return [o for i in apart for o in _origins(i, order, placement)]
+        apart = [i for i in ops if not isinstance(i, Write) or _is_work(i, assignment)]
+        return [o for i in apart for o in _origins(i, order, assignment)]
     if isinstance(op, Scatter):
         made = dict.fromkeys(
-            placement.scattered[v] for v in op.operand_values if v in placement.scattered
+            assignment.scattered[v] for v in op.operand_values if v in assignment.scattered
         )
-        computed = [o for producer in made for o in _origins(producer, order, placement)]
+        computed = [o for producer in made for o in _origins(producer, order, assignment)]
         return [*computed, Origin("scatter", op.location, op.value)]
     if isinstance(op, Store):
         return [Origin("store", op.location, op.value)]
     if not isinstance(op, GenericOp):
-        return [Origin("copy", op.location, v) for v in op.results if v in placement.snapshots]
+        return [Origin("copy", op.location, v) for v in op.results if v in assignment.snapshots]
     origins = sorted(op.origins, key=lambda origin: order.get(origin.value, len(order)))
-    stores = [placement.straight[v] for v in op.results if v in placement.straight]
+    stores = [assignment.straight[v] for v in op.results if v in assignment.straight]
     seen = [s for s in stores if s.view.buffer.origin is not None or s.version > 1]
     return [*origins, *(Origin("store", s.location, s.value) for s in seen)]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fusejit.codegen.bufferize.bufferization import place
+from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.explain.loop_nests import NestReport, domain_text, nests_of
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.remedies import REMEDIES
@@ -77,10 +77,10 @@ class _Report:
         self.schedule = lowered.before.schedule
         self.report = self.schedule.report
         self.nest_notes = lowered.program.nest_notes
-        self.placement = place(self.schedule)
+        self.assignment = assign_buffers(self.schedule)
         self.symbols = sizes
         self.nests = {
-            step: nests_of(step, self.schedule.unfused, self.placement)
+            step: nests_of(step, self.schedule.unfused, self.assignment)
             for step in walk_steps(self.schedule.steps)
             if isinstance(step, KernelStep)
         }
@@ -170,12 +170,12 @@ class _Report:
         for store in walk(self.schedule.graph.block):
             if not isinstance(store, Store):
                 continue
-            if store in self.placement.rotated:
+            if store in self.assignment.rotated:
                 how.append(f"arrays exchange their memory, no copy{_where(store.location)}")
-            elif store in self.placement.overlaps:
-                how.append(f"{self.placement.overlaps[store]}{_where(store.location)}")
-            elif store in self.placement.whole_copies:
-                why = self.placement.whole_copies[store]
+            elif store in self.assignment.overlaps:
+                how.append(f"{self.assignment.overlaps[store]}{_where(store.location)}")
+            elif store in self.assignment.whole_copies:
+                why = self.assignment.whole_copies[store]
                 how.append(f"a copy of the whole value: {why}{_where(store.location)}")
         if how:
             yield "  stores that overlap what they read:"
@@ -206,12 +206,12 @@ class _Report:
     def shares_a_loop(self, refusal: Refusal) -> bool:
         if refusal.value is None or refusal.result is None:
             return False
-        nest = self.nest_of.get(self.placement.root(refusal.value))
+        nest = self.nest_of.get(self.assignment.root(refusal.value))
         return nest is not None and nest is self.nest_of.get(refusal.result)
 
     def producer_name(self, refusal: Refusal) -> str:
         """What made the value that is read: of an op with several results, the one that did."""
-        op = None if refusal.value is None else self.placement.defining.get(refusal.value)
+        op = None if refusal.value is None else self.assignment.defining.get(refusal.value)
         origins = op.origins if isinstance(op, GenericOp) else ()
         names = [origin.name for origin in origins if origin.value is refusal.value]
         return names[0] if names else base_name(refusal.producer)
@@ -261,7 +261,7 @@ class _Report:
 
     def moved(self, groups: Sequence[Group]) -> int:
         """Bytes that the fused graph moves with these groups."""
-        at_store = {*self.placement.straight, *self.placement.scattered}
+        at_store = {*self.assignment.straight, *self.assignment.scattered}
         return moved_bytes(self.schedule.graph, self.symbols, at_store, groups)
 
     def computed_again(self) -> list[str]:

@@ -125,7 +125,7 @@ class TracedFunction:
     """A graph with what surrounds it.
 
     ``checks`` and the graph's guards together say which calls the graph is right for. ``notes`` are
-    lines for `explain` (for example: no source was found, so the function was traced plainly).
+    lines for `explain` (for example: no source was found, so the function was called untraced).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``shows_numbers`` says that guards keep numbers exact of which the program has made text.

@@ -100,9 +100,9 @@ class SegmentedFunction:
         return bool(self.segments) or (self.helper is not None and bool(self.helper.sites))
 
     @property
-    def is_plain(self) -> bool:
+    def runs_interpreted(self) -> bool:
         """Whether nothing in it is compiled or pays: the function itself runs."""
-        return not self.segments if self.profiler is None else self.profiler.is_plain
+        return not self.segments if self.profiler is None else self.profiler.runs_interpreted
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -190,7 +190,9 @@ class Helper:
 def _is_retired(fused: Callable[..., Any]) -> bool:
     """Whether a fused form runs the function itself, whatever the sizes of arguments."""
     state = dispatcher_of(fused)
-    return state is not None and state.tiering.is_plain and not state.tiering.depends_on_sizes
+    return (
+        state is not None and state.tiering.runs_interpreted and not state.tiering.depends_on_sizes
+    )
 
 
 class CallSite:
@@ -233,7 +235,9 @@ class CallSite:
     @property
     def is_fused(self) -> bool:
         """Whether it calls a fused function that pays."""
-        return not all(state is not None and state.tiering.is_plain for state in self._states())
+        return not all(
+            state is not None and state.tiering.runs_interpreted for state in self._states()
+        )
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -299,8 +303,10 @@ class SegmentCall:
     def is_interpreted(self) -> bool:
         """Whether Python runs its statements, as compiling them does not pay."""
         if self.split is not None:
-            return self.split.is_plain
-        return self.chosen is not None and (self.state is None or self.state.tiering.is_plain)
+            return self.split.runs_interpreted
+        return self.chosen is not None and (
+            self.state is None or self.state.tiering.runs_interpreted
+        )
 
     @property
     def depends_on_sizes(self) -> bool:

@@ -96,7 +96,7 @@ class SegmentProfiler:
     serve : callable
         Receives the function that serves calls from now on, and the guard of its calls once
         profiling has ended.
-    is_plain : bool
+    runs_interpreted : bool
         Whether the function itself runs.
     depends_on_sizes : bool
         Whether larger arguments may change that.
@@ -120,7 +120,7 @@ class SegmentProfiler:
         self.function = function
         self.expected = expected
         self.serve: Serve = lambda run, guard: None
-        self.is_plain = False
+        self.runs_interpreted = False
         self.depends_on_sizes = False
         self.runs: list[Run] = [split]  # that have served calls, for the frames of their code
         self._limits: list[int] = []
@@ -184,7 +184,7 @@ class SegmentProfiler:
             is_left = any(not p.is_interpreted for p in self.parts) or any(
                 s.is_fused or not s.was_called for s in self.sites
             )
-            self.is_plain = not is_left
+            self.runs_interpreted = not is_left
             left: list[Reprofilable] = [p for p in self.parts if p.is_interpreted]
             left += [s for s in self.sites if s.was_called and not s.is_fused]
             self.depends_on_sizes = any(each.depends_on_sizes for each in left)

@@ -94,7 +94,7 @@ class TimedTrial:
         self.calls = 0
         self._long_calls = 0
         self._spoiled_calls = 0
-        self._plain = plain
+        self._python = plain
         self._decided = decided
         self._clock = clock
         self._is_repeatable = is_repeatable
@@ -158,7 +158,7 @@ class TimedTrial:
         timings = next(_timings)
         begin = self._clock()
         try:
-            result = self._runs_plainly(args)
+            result = self._run_python(args)
         except Exception as error:
             if not is_from_handler(error):
                 self._end(False)
@@ -175,8 +175,8 @@ class TimedTrial:
     def _runs_compiled(self, args: tuple[Any, ...]) -> Any:
         return self.variant.launch(*args)
 
-    def _runs_plainly(self, args: tuple[Any, ...]) -> Any:
-        return self._plain(*args)
+    def _run_python(self, args: tuple[Any, ...]) -> Any:
+        return self._python(*args)
 
     def _look(self) -> None:
         """Decide if enough calls were timed."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.codegen.bufferize import bufferization as placement
+from fusejit.codegen.bufferize import bufferization as assignment
 from fusejit.codegen.bufferize.hazards import FREE
 from fusejit_testing.compare import assert_same
 from fusejit_testing.programs.mutation_fuzzer import (
@@ -71,7 +71,7 @@ def test_a_fault_is_found_and_shrunk(
     overlapping: MutationProgram, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     check_program(overlapping, tmp_path)
-    monkeypatch.setattr(placement, "overlap_of", lambda *args, **kwargs: FREE)
+    monkeypatch.setattr(assignment, "overlap_of", lambda *args, **kwargs: FREE)
     with pytest.raises(AssertionError, match=r"arguments afterwards\[0\]"):
         check_program(overlapping, tmp_path)
     small = shrink(overlapping, tmp_path)

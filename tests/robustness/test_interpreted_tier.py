@@ -55,7 +55,7 @@ def test_a_loop_of_numbers_is_python_s_and_the_function_itself_runs() -> None:
     rng = np.random.default_rng(0)
     agree(waits, fused, *[(rng.random(40), rng.random(40)) for _ in range(3)])
     segmented = fused.variants.segmented
-    assert segmented.is_plain
+    assert segmented.runs_interpreted
     assert segmented.profiler.runs[-1] is waits
     assert "no segment gains from compiling" in repr(fused.variants)
 
@@ -74,7 +74,7 @@ def test_what_pays_stays_compiled_between_statements_that_do_not() -> None:
     x = np.linspace(0, 1, 5000)
     agree(program, fused, *[(x, k) for k in range(3)])
     assert compiled_lines(program, fused.variants.segmented) == {2}
-    assert not fused.variants.segmented.is_plain
+    assert not fused.variants.segmented.runs_interpreted
     assert log == [k for j in range(3) for _ in range(2) for k in (j, j + 1)]
 
 
@@ -88,9 +88,9 @@ def test_larger_arguments_bring_a_segment_back() -> None:
     fused = retiring(program)
     for _ in range(3):
         agree(program, fused, (np.arange(4.0),))
-    assert fused.variants.segmented.is_plain
+    assert fused.variants.segmented.runs_interpreted
     agree(program, fused, (np.arange(100_000.0),), (np.arange(100_000.0),))
-    assert not fused.variants.segmented.is_plain
+    assert not fused.variants.segmented.runs_interpreted
     assert compiled_lines(program, fused.variants.segmented) == {2}
 
 
@@ -107,11 +107,11 @@ def test_a_settled_function_looks_again_at_growing_gaps() -> None:
 
     fused, box = retiring(program), Box()
     agree(program, fused, (box,), (box,))
-    assert fused.variants.segmented.is_plain
+    assert fused.variants.segmented.runs_interpreted
     box.x = np.arange(100_000.0)  # no argument tells
     for _ in range(FIRST_REPROFILE):
         agree(program, fused, (box,))
-    assert not fused.variants.segmented.is_plain
+    assert not fused.variants.segmented.runs_interpreted
 
 
 def test_a_branch_that_is_met_later_is_decided_then() -> None:

@@ -80,7 +80,7 @@ def test_a_part_that_is_given_ever_longer_lists_does_not_wait_for_each_length():
     states = [*states_in(fused.variants.segmented)]
     assert states
     assert all(state.variants.fallbacks[WAITS] <= MOST_OF_A_PART for state in states)
-    assert dispatcher_of(fused).tiering.is_plain  # all else is numbers
+    assert dispatcher_of(fused).tiering.runs_interpreted  # all else is numbers
 
 
 def smallest(values):

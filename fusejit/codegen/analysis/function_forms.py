@@ -47,7 +47,7 @@ class Form:
     parts : tuple
         What it consists of, each name as the number of its first occurrence.
     order : tuple of int
-        The places of its parameters, those first that occur first.
+        The occurrences of its parameters, those first that occur first.
     scopes : tuple of int
         The alias scopes that it names itself.
     """
@@ -127,7 +127,7 @@ class _FormEmitter:
                 self.expression(s.value)
                 self.name(s.name)
             case StoreElement():
-                self.place(s.pointer, s.offset)
+                self.address(s.pointer, s.offset)
                 self.expression(s.value)
             case Scratch():
                 self.expression(s.size)
@@ -171,7 +171,7 @@ class _FormEmitter:
                 self.polynomial(expr.value)
             case Element():
                 self.add(Element)
-                self.place(expr.pointer, expr.offset)
+                self.address(expr.pointer, expr.offset)
             case Field():
                 self.add(Field, expr.name, expr.axis)
                 self.name(expr.array)
@@ -182,7 +182,7 @@ class _FormEmitter:
                 self.add(Call, expr.function)
                 self.expressions(expr.operands)
 
-    def place(self, pointer: Pointer, offset: Polynomial) -> None:
+    def address(self, pointer: Pointer, offset: Polynomial) -> None:
         self.add(isinstance(pointer, Parts))
         self.name(memory_of(pointer))
         self.polynomial(offset)
@@ -207,7 +207,7 @@ def _dtype(dtype: np.dtype | None) -> Any:
 
 # ------------------------------------------------------------------------------------ single values
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Occurrence:
     """Where a name is given or read: its number in the function, and what is around it."""
 
     at: int
@@ -220,21 +220,23 @@ def single_valued(function: LoopFunction) -> frozenset[str]:
     That one stands in a block around the read, and no other one stands between them or in a loop
     that is around the read alone.
     """
-    places = _Places(function)
+    occurrences = _Occurrences(function)
     return frozenset(
         name
-        for name, stores in places.given.items()
-        if all(_sees_one(read, stores) for read in places.read.get(name, ()))
+        for name, stores in occurrences.given.items()
+        if all(_sees_one(read, stores) for read in occurrences.read.get(name, ()))
     )
 
 
-class _Places:
+class _Occurrences:
     """Where the names of a function are given and read."""
 
     def __init__(self, function: LoopFunction) -> None:
         self._at = 0
-        self.given: dict[str, list[_Place]] = {n: [_Place(0, ())] for n in function.parameters}
-        self.read: dict[str, list[_Place]] = {}
+        self.given: dict[str, list[_Occurrence]] = {
+            n: [_Occurrence(0, ())] for n in function.parameters
+        }
+        self.read: dict[str, list[_Occurrence]] = {}
         self._block(function.body, ())
 
     def _block(self, statements: Sequence[Stmt], around: tuple[int, ...]) -> None:
@@ -273,14 +275,14 @@ class _Places:
     def _reads(self, names: Iterable[str], around: tuple[int, ...]) -> None:
         self._at += 1
         for name in names:
-            self.read.setdefault(name, []).append(_Place(self._at, around))
+            self.read.setdefault(name, []).append(_Occurrence(self._at, around))
 
     def _gives(self, name: str, around: tuple[int, ...]) -> None:
         self._at += 1
-        self.given.setdefault(name, []).append(_Place(self._at, around))
+        self.given.setdefault(name, []).append(_Occurrence(self._at, around))
 
 
-def _sees_one(read: _Place, stores: Sequence[_Place]) -> bool:
+def _sees_one(read: _Occurrence, stores: Sequence[_Occurrence]) -> bool:
     before = [s for s in stores if s.at < read.at]
     if not before:
         return False

@@ -66,7 +66,7 @@ def hints(loop: For, itemsize: Callable[[str], int]) -> Hints:
         return ONE_VECTOR
     if work.divides or "sqrt" in work.functions or work.operations > _FEW:
         return ()
-    places = _narrow_places(loop)
+    places = _narrow_indices(loop)
     tables = (e.pointer for e in work.reads if not places.isdisjoint(e.offset.names()))
     if any(isinstance(p, str) and itemsize(p) <= _SMALL for p in tables):
         return ONE_ELEMENT
@@ -186,7 +186,7 @@ def _has_symbolic_loop(statements: Sequence[Stmt]) -> bool:
     return False
 
 
-def _narrow_places(loop: For) -> set[str]:
+def _narrow_indices(loop: For) -> set[str]:
     """Names that the loop casts from narrower integers to places, and what it makes of them."""
     places: set[str] = set()
     for s in loop.body:

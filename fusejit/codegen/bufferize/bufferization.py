@@ -47,7 +47,7 @@ from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(slots=True)
-class Placement:
+class BufferAssignment:
     """The decisions; values and ops are compared by identity."""
 
     defining: dict[Value, Op] = field(default_factory=dict)
@@ -80,24 +80,24 @@ class Placement:
         return any(result in values for result in op.results for values in at_use)
 
 
-def place(schedule: Schedule) -> Placement:
+def assign_buffers(schedule: Schedule) -> BufferAssignment:
     """Decide where each value of the schedule's graph lives."""
     graph = schedule.graph
-    placement = Placement()
+    assignment = BufferAssignment()
     for op in walk(graph.block):
         for result in op.results:
-            placement.defining[result] = op
-    _number_steps(graph, placement)
-    record_versions(graph.block, {}, placement.versions_at)
-    _find_straight_stores(graph, placement, _grouped(schedule))
-    _find_moves(graph, placement)
-    _find_rotations(graph, placement)
-    _find_snapshots(graph, placement)
-    _find_slots(graph, placement)
-    return placement
+            assignment.defining[result] = op
+    _number_steps(graph, assignment)
+    record_versions(graph.block, {}, assignment.versions_at)
+    _find_straight_stores(graph, assignment, _grouped(schedule))
+    _find_moves(graph, assignment)
+    _find_rotations(graph, assignment)
+    _find_snapshots(graph, assignment)
+    _find_slots(graph, assignment)
+    return assignment
 
 
-def _number_steps(graph: Graph, placement: Placement) -> None:
+def _number_steps(graph: Graph, assignment: BufferAssignment) -> None:
     """Number the steps in program order: those of a loop of the launcher after its own number.
 
     What is inside a loop or conditional of a kernel has the number of that kernel.
@@ -112,16 +112,16 @@ def _number_steps(graph: Graph, placement: Placement) -> None:
             is_region = runs_on_host(op)
             if is_library or is_region or is_host_call(op) or op in binds:
                 step += 1
-                placement.step_of[id(op)] = step
+                assignment.step_of[id(op)] = step
                 step += 1
                 for inner in op.blocks:
                     number(inner)
-                    placement.end_of[id(inner)] = step
+                    assignment.end_of[id(inner)] = step
                     step += 1
             else:
-                placement.step_of[id(op)] = step
+                assignment.step_of[id(op)] = step
                 for inner_op in (o for inner in op.blocks for o in walk(inner)):
-                    placement.step_of[id(inner_op)] = step
+                    assignment.step_of[id(inner_op)] = step
 
     number(graph.block)
 
@@ -151,7 +151,9 @@ def _grouped(schedule: Schedule) -> frozenset[Op]:
     return frozenset(op for step in kernels for group in step.groups for op in group.ops)
 
 
-def _find_straight_stores(graph: Graph, placement: Placement, grouped: frozenset[Op]) -> None:
+def _find_straight_stores(
+    graph: Graph, assignment: BufferAssignment, grouped: frozenset[Op]
+) -> None:
     uses: dict[Value, list[Op | None]] = {}
     block_of: dict[int, Block] = {}
     for value, op, _ in _uses(graph.block):
@@ -161,7 +163,7 @@ def _find_straight_stores(graph: Graph, placement: Placement, grouped: frozenset
             uses.setdefault(result, []).append(None)
     _blocks(graph.block, block_of)
     for value, users in uses.items():
-        producer = placement.defining.get(value)
+        producer = assignment.defining.get(value)
         store = store_that_takes(value, users)
         if store is None:
             continue
@@ -173,31 +175,31 @@ def _find_straight_stores(graph: Graph, placement: Placement, grouped: frozenset
             and block_of[id(producer)] is block_of[id(store)]
             and producer.inits[0].map.is_padded_permutation
             and producer.inits[0].start is None
-            and placement.step_of.get(id(producer)) == placement.step_of.get(id(store))
+            and assignment.step_of.get(id(producer)) == assignment.step_of.get(id(store))
         ):
-            here = placement.versions_at[id(store)]
-            overlap = overlap_of(producer, store, placement.defining, here)
+            here = assignment.versions_at[id(store)]
+            overlap = overlap_of(producer, store, assignment.defining, here)
             if isinstance(overlap, str):
-                placement.whole_copies[store] = overlap
+                assignment.whole_copies[store] = overlap
                 continue
-            placement.straight[value] = store
+            assignment.straight[value] = store
             if overlap != FREE:
-                placement.overlaps[store] = overlap
+                assignment.overlaps[store] = overlap
     for op in walk(graph.block):
         if isinstance(op, Scatter):
-            _find_scattered(op, uses, placement, block_of, grouped)
+            _find_scattered(op, uses, assignment, block_of, grouped)
 
 
 def _find_scattered(
     scatter: Scatter,
     uses: Mapping[Value, Sequence[Op | None]],
-    placement: Placement,
+    assignment: BufferAssignment,
     block_of: Mapping[int, Block],
     grouped: frozenset[Op],
 ) -> None:
     """Operands of a scatter that are computed point by point as it is written."""
     for value in scatter.operand_values:
-        producer = placement.defining.get(value)
+        producer = assignment.defining.get(value)
         if (
             isinstance(producer, GenericOp)
             and producer.library_call is None
@@ -206,16 +208,16 @@ def _find_scattered(
             and all(uses.get(result, [scatter]) == [scatter] for result in producer.results)
             and block_of[id(producer)] is block_of[id(scatter)]
             and all(i.map.is_identity and i.start is None for i in producer.inits)
-            and placement.step_of.get(id(producer)) == placement.step_of.get(id(scatter))
+            and assignment.step_of.get(id(producer)) == assignment.step_of.get(id(scatter))
             and reads_allow_scatter(
                 scatter,
                 producer,
-                placement.defining,
-                placement.root,
-                placement.versions_at[id(scatter)],
+                assignment.defining,
+                assignment.root,
+                assignment.versions_at[id(scatter)],
             )
         ):
-            placement.scattered[value] = producer
+            assignment.scattered[value] = producer
 
 
 def _blocks(block: Block, found: dict[int, Block]) -> None:
@@ -225,28 +227,28 @@ def _blocks(block: Block, found: dict[int, Block]) -> None:
             _blocks(inner, found)
 
 
-def _find_moves(graph: Graph, placement: Placement) -> None:
+def _find_moves(graph: Graph, assignment: BufferAssignment) -> None:
     """Stores of a part of a buffer into another part of it, as copies that overlap."""
     for store in walk(graph.block):
         if not isinstance(store, Store):
             continue
-        load = placement.defining.get(placement.root(store.value))
+        load = assignment.defining.get(assignment.root(store.value))
         if not isinstance(load, Load):
             continue
         if load.view.buffer.alias_class != store.view.buffer.alias_class:
             continue
         move = copy_op(store.value, store.value, "store")
-        here = placement.versions_at[id(store)]
-        overlap = overlap_of(move, store, placement.defining, here)
+        here = assignment.versions_at[id(store)]
+        overlap = overlap_of(move, store, assignment.defining, here)
         if isinstance(overlap, str):
-            placement.whole_copies[store] = overlap
+            assignment.whole_copies[store] = overlap
         else:
-            placement.moves[store] = move
+            assignment.moves[store] = move
             if overlap != FREE:
-                placement.overlaps[store] = overlap
+                assignment.overlaps[store] = overlap
 
 
-def _find_rotations(graph: Graph, placement: Placement) -> None:
+def _find_rotations(graph: Graph, assignment: BufferAssignment) -> None:
     uses = Counter(value for value, _, _ in _uses(graph.block))
     bases = {b.base for b in graph.buffers}
     outer_loops = {op for op in graph.block.ops if isinstance(op, Loop)}
@@ -255,7 +257,7 @@ def _find_rotations(graph: Graph, placement: Placement) -> None:
         if not isinstance(loop, Loop) or runs_on_host(loop):  # the launcher moves no pointers
             continue
         found = rotations_of(
-            loop, placement.defining, placement.versions_at, uses, placement.straight
+            loop, assignment.defining, assignment.versions_at, uses, assignment.straight
         )
         is_inner = loop not in outer_loops
         kept = [
@@ -264,16 +266,16 @@ def _find_rotations(graph: Graph, placement: Placement) -> None:
             if bases.isdisjoint(r.loop_buffers)
             and not (is_inner and returned.intersection(r.loop_buffers))
         ]
-        placement.rotations[loop] = kept
+        assignment.rotations[loop] = kept
         for rotation in kept:
-            placement.straight.pop(rotation.value, None)
+            assignment.straight.pop(rotation.value, None)
             if not rotation.has_spare:
-                placement.over_cells.add(rotation.value)
+                assignment.over_cells.add(rotation.value)
             for store in rotation.stores:
-                placement.rotated[store] = rotation
-                placement.moves.pop(store, None)
-                placement.overlaps.pop(store, None)
-                placement.whole_copies.pop(store, None)
+                assignment.rotated[store] = rotation
+                assignment.moves.pop(store, None)
+                assignment.overlaps.pop(store, None)
+                assignment.whole_copies.pop(store, None)
 
 
 def copy_op(value: Value, source: Value, name: str) -> GenericOp:
@@ -290,7 +292,7 @@ def copy_op(value: Value, source: Value, name: str) -> GenericOp:
     )
 
 
-def _find_snapshots(graph: Graph, placement: Placement) -> None:
+def _find_snapshots(graph: Graph, assignment: BufferAssignment) -> None:
     end: dict[int, int] = {}
     for op in walk(graph.block):
         if isinstance(op, Write):
@@ -300,19 +302,19 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
     _final_versions(graph.block, end)
 
     def check(value: Value, here: dict[int, int]) -> None:
-        load = placement.defining.get(placement.root(value))
+        load = assignment.defining.get(assignment.root(value))
         if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
-            placement.snapshots.add(load.results[0])
+            assignment.snapshots.add(load.results[0])
 
     for value, user, block in _uses(graph.block):
-        if isinstance(user, ViewOp | ReshapeOp) or user in placement.rotated:
+        if isinstance(user, ViewOp | ReshapeOp) or user in assignment.rotated:
             continue
         if user is None:
-            check(value, _versions_at_end(block, placement, end))
-        elif isinstance(user, GenericOp) and placement.is_computed_at_use(user):
+            check(value, _versions_at_end(block, assignment, end))
+        elif isinstance(user, GenericOp) and assignment.is_computed_at_use(user):
             continue
         else:
-            check(value, placement.versions_at[id(user)])
+            check(value, assignment.versions_at[id(user)])
     for result in graph.results:
         if isinstance(result, Value):
             check(result, end)
@@ -325,98 +327,100 @@ def _final_versions(block: Block, end: dict[int, int]) -> None:
     end.update(state)
 
 
-def _versions_at_end(block: Block, placement: Placement, end: dict[int, int]) -> dict[int, int]:
+def _versions_at_end(
+    block: Block, assignment: BufferAssignment, end: dict[int, int]
+) -> dict[int, int]:
     if not block.ops:
         return {}
-    state = dict(placement.versions_at[id(block.ops[0])])
+    state = dict(assignment.versions_at[id(block.ops[0])])
     record_versions(block, state, {})
     return state
 
 
-def _find_slots(graph: Graph, placement: Placement) -> None:
-    last = max(placement.step_of.values(), default=0)
+def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
+    last = max(assignment.step_of.values(), default=0)
     for result in graph.results:
         if isinstance(result, View):
             if result.buffer.root.origin is None:
-                placement.slot_buffers.add(result.buffer.root)
+                assignment.slot_buffers.add(result.buffer.root)
         else:
-            root = placement.root(result)
-            if root in placement.defining:  # not a number of the caller
-                placement.slot_values.add(root)
-                _keep_if_read_at(last, root, placement)
+            root = assignment.root(result)
+            if root in assignment.defining:  # not a number of the caller
+                assignment.slot_values.add(root)
+                _keep_if_read_at(last, root, assignment)
     binds = launcher_binds(graph)
     blocks = list(host_blocks(graph))
     home = {op.buffer: block for block in blocks for op in block.ops if isinstance(op, Alloc)}
     for block in blocks:
         for op in block.ops:
-            _find_slots_of_operands(op, placement)
+            _find_slots_of_operands(op, assignment)
             is_library = isinstance(op, GenericOp) and op.library_call is not None
             is_region = runs_on_host(op)
             if is_library or is_region or is_host_call(op) or op in binds:
-                _find_slots_of_call(op.operand_values, placement)
-                placement.slot_values.update(op.results)
+                _find_slots_of_call(op.operand_values, assignment)
+                assignment.slot_values.update(op.results)
             if isinstance(op, Loop) and op.condition is not None and is_region:
-                _find_slots_of_call(op.condition.yields, placement)
+                _find_slots_of_call(op.condition.yields, assignment)
         if block is not graph.block:
-            _find_slots_of_yields(block, placement)
+            _find_slots_of_yields(block, assignment)
     first_step: dict[Buffer, int] = {}
     for block in blocks:
         for op in block.ops:
-            here = placement.step_of[id(op)]
+            here = assignment.step_of[id(op)]
             for buffer in () if runs_on_host(op) else _buffers(op):
                 if buffer.origin is not None:
                     continue
                 is_mine = home.get(buffer, block) is block  # or made inside a kernel
                 if first_step.setdefault(buffer, here) != here or not is_mine:
-                    placement.slot_buffers.add(buffer)
+                    assignment.slot_buffers.add(buffer)
 
 
-def _find_slots_of_operands(op: Op, placement: Placement) -> None:
+def _find_slots_of_operands(op: Op, assignment: BufferAssignment) -> None:
     """What an op of another step computed is an array of the launcher."""
-    here = placement.step_of[id(op)]
+    here = assignment.step_of[id(op)]
     for value in op.operand_values if runs_on_host(op) else _all_operands(op):
-        root = placement.root(value)
-        producer = placement.defining.get(root)
+        root = assignment.root(value)
+        producer = assignment.defining.get(root)
         if producer is None:
             continue
-        if isinstance(producer, Load) and root not in placement.snapshots:
-            _keep_if_read_at(here, root, placement)
+        if isinstance(producer, Load) and root not in assignment.snapshots:
+            _keep_if_read_at(here, root, assignment)
             continue
-        if placement.step_of.get(id(producer), here) != here:
-            placement.slot_values.add(root)
+        if assignment.step_of.get(id(producer), here) != here:
+            assignment.slot_values.add(root)
 
 
-def _find_slots_of_call(values: Sequence[Value], placement: Placement) -> None:
+def _find_slots_of_call(values: Sequence[Value], assignment: BufferAssignment) -> None:
     """What the launcher itself reads is an array of its own."""
     for value in values:
-        root = placement.root(value)
-        load = placement.defining.get(root)
-        if isinstance(load, Load) and root not in placement.snapshots:
+        root = assignment.root(value)
+        load = assignment.defining.get(root)
+        if isinstance(load, Load) and root not in assignment.snapshots:
             if load.view.buffer.root.origin is None:
-                placement.slot_buffers.add(load.view.buffer.root)
-        elif root in placement.defining:  # a number is the launcher's own
-            placement.slot_values.add(root)
+                assignment.slot_buffers.add(load.view.buffer.root)
+        elif root in assignment.defining:  # a number is the launcher's own
+            assignment.slot_values.add(root)
 
 
-def _find_slots_of_yields(block: Block, placement: Placement) -> None:
+def _find_slots_of_yields(block: Block, assignment: BufferAssignment) -> None:
     """The last kernel of a block of the launcher copies what the block yields."""
-    last = placement.end_of[id(block)]
+    last = assignment.end_of[id(block)]
     for value in block.yields:
-        root = placement.root(value)
-        producer = placement.defining.get(root)
-        if isinstance(producer, Load) and root not in placement.snapshots:
-            _keep_if_read_at(last, root, placement)
-        elif producer is not None and placement.step_of[id(producer)] != last:
-            placement.slot_values.add(root)
+        root = assignment.root(value)
+        producer = assignment.defining.get(root)
+        if isinstance(producer, Load) and root not in assignment.snapshots:
+            _keep_if_read_at(last, root, assignment)
+        elif producer is not None and assignment.step_of[id(producer)] != last:
+            assignment.slot_values.add(root)
 
 
-def _keep_if_read_at(step: int, root: Value, placement: Placement) -> None:
+def _keep_if_read_at(step: int, root: Value, assignment: BufferAssignment) -> None:
     """Make the buffer of a load a slot if the load's value is read in a later kernel."""
-    load = placement.defining[root]
-    if isinstance(load, Load) and root not in placement.snapshots:
+    load = assignment.defining[root]
+    if isinstance(load, Load) and root not in assignment.snapshots:
         buffer = load.view.buffer.root
-        if buffer.origin is None and placement.step_of.get(id(load), step) != step:
-            placement.slot_buffers.add(buffer)
+        if buffer.origin is None and assignment.step_of.get(id(load), step) != step:
+            assignment.slot_buffers.add(buffer)
 
 
 def _all_operands(op: Op) -> Iterator[Value]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.bufferize.bufferization import Placement
+from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import GenericOp, Op, walk
 from fusejit.ir.schedule import Group, KernelStep, Schedule
 from fusejit.ir.values import Value
 
 
-def overwritten_products(schedule: Schedule, placement: Placement) -> dict[Value, Value]:
+def overwritten_products(schedule: Schedule, assignment: BufferAssignment) -> dict[Value, Value]:
     """The results that may be written over a product: result -> product.
 
     A result qualifies if an elementwise op makes it, which reads the product at its own points or
@@ -40,10 +40,10 @@ def overwritten_products(schedule: Schedule, placement: Placement) -> dict[Value
         for op in graph.block.ops
         if isinstance(op, GenericOp) and op.library_call is not None
     ]
-    handed_out = {placement.root(r) for r in graph.results if isinstance(r, Value)}
+    handed_out = {assignment.root(r) for r in graph.results if isinstance(r, Value)}
     taken: dict[Value, Value] = {}
     for result in graph.results:
-        producer = placement.defining.get(result) if isinstance(result, Value) else None
+        producer = assignment.defining.get(result) if isinstance(result, Value) else None
         if not isinstance(result, Value) or not isinstance(producer, GenericOp):
             continue
         op = producer
@@ -53,7 +53,7 @@ def overwritten_products(schedule: Schedule, placement: Placement) -> dict[Value
             continue
         for product in products:
             if (
-                place[placement.defining[product]] < place[op]
+                place[assignment.defining[product]] < place[op]
                 and product not in handed_out
                 and product not in taken.values()
                 and product.type == result.type

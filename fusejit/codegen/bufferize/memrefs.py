@@ -95,32 +95,32 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class MemRef:
     """A value's place: memory with the map from the value's index, or an expression (rank 0)."""
 
     memory: Memory | None = None
     map: IndexingMap | None = None
     expr: Expr | None = None
 
-    def through(self, map: IndexingMap) -> Located:
+    def through(self, map: IndexingMap) -> MemRef:
         """The place of ``result[i] = value[map(i)]``."""
         if self.map is None:
             return self
-        return Located(self.memory, self.map.compose(map))
+        return MemRef(self.memory, self.map.compose(map))
 
     def reshaped(
         self,
         reassociation: Reassociation,
         source: Sequence[Polynomial],
         result: Sequence[Polynomial],
-    ) -> Located:
+    ) -> MemRef:
         """The place of the value with its axes split or merged."""
         if self.map is None:
             return self
         assert self.memory is not None
         memory = self.memory if self.map.is_identity else self.memory.through(self.map)
         memory = memory.reshaped(reassociation, source, result)
-        return Located(memory, IndexingMap.identity(len(result)))
+        return MemRef(memory, IndexingMap.identity(len(result)))
 
     def element(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Expr:
         """The element an operand with this ``map`` reads at the given dims."""

@@ -65,7 +65,7 @@ def _reads_what_it_writes(
         return False
     places = dict(zip(producer.results, payload.results, strict=True))
 
-    def is_place(ref: int, axis: int) -> bool:
+    def is_scatter_index(ref: int, axis: int) -> bool:
         subscript = scatter.subscripts[axis]
         if isinstance(subscript, Operand):
             return subscript.map.is_identity and places.get(subscript.value) == ref
@@ -74,7 +74,7 @@ def _reads_what_it_writes(
         return instr is not None and instr.op == "index" and instr.attr == subscript
 
     return all(
-        is_place(ref, axis)
+        is_scatter_index(ref, axis)
         for instr in payload.instrs
         if instr.op == "extract" and instr.attr == at
         for axis, ref in enumerate(instr.operands)

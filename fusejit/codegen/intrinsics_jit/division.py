@@ -57,7 +57,7 @@ def _floordiv_by_constant(builder: Any, a: Value, b: Value) -> Value:
     return builder.xor(builder.udiv(magnitude, b), sign)
 
 
-def _is_plain_constant(b: Value) -> bool:
+def _is_int_constant(b: Value) -> bool:
     """Whether a divisor is a number other than 0 and -1."""
     number = getattr(b, "constant", None)
     return isinstance(number, int) and number not in (0, -1)
@@ -175,7 +175,7 @@ def emit_int_floordiv(
         return shift(a, ir.Constant(a.type, exponent))
     if _is_positive_constant(integer, b):
         return _floordiv_by_constant(builder, a, b)
-    if _is_plain_constant(b):
+    if _is_int_constant(b):
         return _floordiv_by_number(builder, integer, a, b)
     divisor = _safe_divisor(builder, integer, b)
     if scalar_form:
@@ -198,7 +198,7 @@ def emit_int_mod(
         return builder.and_(a, ir.Constant(a.type, 2**exponent - 1))
     if _is_positive_constant(integer, b):
         quotient = _floordiv_by_constant(builder, a, b)
-    elif _is_plain_constant(b):
+    elif _is_int_constant(b):
         quotient = _floordiv_by_number(builder, integer, a, b)
     else:
         b = _safe_divisor(builder, integer, b)  # a % 1 is 0, the answer for 0 and for -1

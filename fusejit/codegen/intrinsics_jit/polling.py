@@ -48,7 +48,7 @@ def _number(value: int) -> Any:
     return ir.Constant(_I64, value)
 
 
-def _place(builder: Any, w: Any, at: int) -> Any:
+def _address(builder: Any, w: Any, at: int) -> Any:
     return builder.gep(w, [_number(at)], inbounds=True)
 
 
@@ -59,7 +59,7 @@ def poll_state(typingctx: Any, units: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         w = cgutils.alloca_once(builder, _I64, size=_number(3))
         for at, value in ((_LAST_POLL, _number(0)), (_UNITS, args[0]), (_LAST_LOOK, _number(0))):
-            builder.store(value, _place(builder, w, at))
+            builder.store(value, _address(builder, w, at))
         return w
 
     return _STATE(types.int64), codegen
@@ -94,13 +94,13 @@ def _function(module: Any) -> Any:
 def _write(builder: Any, w: Any) -> None:
     """The time since the last poll, a look for signals if it is due, the units until the next."""
     now = _now(builder)
-    last_poll, units, last_look = (builder.load(_place(builder, w, at)) for at in range(3))
+    last_poll, units, last_look = (builder.load(_address(builder, w, at)) for at in range(3))
     is_first = builder.icmp_signed("==", last_poll, _number(0))
     with builder.if_then(is_first):
-        builder.store(now, _place(builder, w, _LAST_LOOK))
+        builder.store(now, _address(builder, w, _LAST_LOOK))
     is_due = builder.icmp_signed(">=", builder.sub(now, last_look), _number(CHECK_NS))
     with builder.if_then(builder.and_(is_due, builder.not_(is_first)), likely=False):
-        builder.store(now, _place(builder, w, _LAST_LOOK))
+        builder.store(now, _address(builder, w, _LAST_LOOK))
         _look(builder)
     elapsed = builder.sub(now, last_poll)
     # so that about ``POLL_NS`` pass: units * POLL_NS / elapsed, in steps
@@ -113,8 +113,8 @@ def _write(builder: Any, w: Any) -> None:
     following = builder.select(builder.icmp_signed(">", following, most), most, following)
     least = _number(1)
     following = builder.select(builder.icmp_signed("<", following, least), least, following)
-    builder.store(now, _place(builder, w, _LAST_POLL))
-    builder.store(following, _place(builder, w, _UNITS))
+    builder.store(now, _address(builder, w, _LAST_POLL))
+    builder.store(following, _address(builder, w, _UNITS))
     builder.ret(following)
 
 

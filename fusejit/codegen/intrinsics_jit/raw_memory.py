@@ -169,7 +169,7 @@ def _element(builder: Any, pointer: Value, offset: Value) -> Value:
     return builder.gep(pointer, [offset], inbounds=True)
 
 
-def _places(builder: Any, pointer: Value, offset: Value, dtype: Any) -> list[Value]:
+def _part_addresses(builder: Any, pointer: Value, offset: Value, dtype: Any) -> list[Value]:
     """The addresses of an element's numbers: complex numbers have two, which LLVM sees apart."""
     if not isinstance(dtype, types.Complex):
         return [_element(builder, pointer, offset)]
@@ -191,7 +191,7 @@ def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         numbers = []
-        for place in _places(builder, args[0], args[1], dtype):
+        for place in _part_addresses(builder, args[0], args[1], dtype):
             loaded = builder.load(place, align=_alignment(dtype))
             mark_scope(builder.module, loaded, pointer.scope)
             numbers.append(loaded)
@@ -224,7 +224,7 @@ def put(typingctx: Any, pointer: Any, offset: Any, value: Any) -> Any:
         numbers = [stored]
         if isinstance(dtype, types.Complex):
             numbers = [builder.extract_value(stored, at) for at in range(2)]
-        places = _places(builder, base, offset_value, dtype)
+        places = _part_addresses(builder, base, offset_value, dtype)
         for number, place in zip(numbers, places, strict=True):
             store = builder.store(number, place, align=_alignment(dtype))
             mark_scope(builder.module, store, pointer.scope)

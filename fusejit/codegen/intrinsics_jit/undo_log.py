@@ -59,19 +59,19 @@ def _word(number: int) -> Value:
     return ir.Constant(_INT64, number)
 
 
-def _place(builder: Any, words: Value, at: int | Value) -> Value:
+def _address(builder: Any, words: Value, at: int | Value) -> Value:
     return builder.gep(words, [_word(at) if isinstance(at, int) else at], inbounds=True)
 
 
 def _read(builder: Any, words: Value, at: int | Value) -> Value:
-    loaded = builder.load(_place(builder, words, at))
+    loaded = builder.load(_address(builder, words, at))
     mark_scope(builder.module, loaded, _SCOPE)
     return loaded
 
 
 def _write(builder: Any, words: Value, at: int | Value, value: int | Value) -> None:
     word = _word(value) if isinstance(value, int) else value
-    mark_scope(builder.module, builder.store(word, _place(builder, words, at)), _SCOPE)
+    mark_scope(builder.module, builder.store(word, _address(builder, words, at)), _SCOPE)
 
 
 def _c(builder: Any, name: str, result: Any, *arguments: Any) -> Value:
@@ -117,7 +117,7 @@ def _call(builder: Any, what: Callable[[Any, Value, int], None], w: Value, count
 
 
 def _first_entries(builder: Any, w: Value, count: int) -> Value:
-    return builder.ptrtoint(_place(builder, w, _ARRAYS + 3 * count), _INT64)
+    return builder.ptrtoint(_address(builder, w, _ARRAYS + 3 * count), _INT64)
 
 
 def _make_room(builder: Any, w: Value, count: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
-from fusejit.codegen.lower.deferred_errors import deferred_places, rolled_back
+from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
@@ -82,7 +82,7 @@ class LauncherNames:
             "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,
             "MISS": MISS,
-            "PLACES": deferred_places(program.graph),
+            "PLACES": deferred_sites(program.graph),
             **{
                 name: getattr(launch_runtime, name)
                 for name in (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.statuses import Status
-from fusejit.codegen.lower.deferred_errors import DeferredPlace, raise_at, raise_deferred
+from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
@@ -86,13 +86,13 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj[...] = before
 
 
-def miss(status: int, places: tuple[DeferredPlace, ...]) -> Outcome:
+def miss(status: int, places: tuple[DeferredSite, ...]) -> Outcome:
     """The outcome that belongs to a kernel's status.
 
     Parameters
     ----------
     status : int
-    places : tuple of DeferredPlace
+    places : tuple of DeferredSite
         Where the checks stand that end a call with an error of their own.
 
     Raises

@@ -1,6 +1,6 @@
 """The loops of one op: order, collapsing, tiles, and payload instructions at their own depth.
 
-A `LoopNest` describes the op after its operands were located: one loop per dim (a name and an
+A `LoopNest` describes the op after its operands got memrefs: one loop per dim (a name and an
 extent) and, for each operand, its element offset as a polynomial of the loop names. Loops are put
 into the order that touches the fewest cache lines, neighbours that step through all operands as one
 are merged, and dims in which operands disagree about the unit stride are tiled.

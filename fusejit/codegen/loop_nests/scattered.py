@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.bufferize.bufferization import Placement
+from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
@@ -25,7 +25,7 @@ def operand_maps(op: Scatter) -> Iterator[IndexingMap]:
 
 
 def scatter_payload(
-    op: Scatter, operands: Sequence[Operand], placement: Placement
+    op: Scatter, operands: Sequence[Operand], assignment: BufferAssignment
 ) -> tuple[Payload, tuple[Operand, ...]]:
     """The payload that yields one subscript per axis of the view, then the value.
 
@@ -36,7 +36,7 @@ def scatter_payload(
     starts: dict[_Source, int] = {}
     sources: list[_Source] = []
     for operand in operands:
-        producer = placement.scattered.get(operand.value)
+        producer = assignment.scattered.get(operand.value)
         source: _Source = (operand.value if producer is None else producer, operand.map)
         sources.append(source)
         if source in starts:
@@ -50,7 +50,7 @@ def scatter_payload(
     computed: dict[_Source, tuple[int, ...]] = {}
     refs: list[int] = []
     for operand, source in zip(operands, sources, strict=True):
-        producer, start = placement.scattered.get(operand.value), starts[source]
+        producer, start = assignment.scattered.get(operand.value), starts[source]
         if producer is None:
             refs.append(start)
             continue

@@ -42,7 +42,7 @@ from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 MOST = 12  # statements of a branch: both are computed each time
 _DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")
-_PLAIN = {*INDEX_OPS, "cast", "convert"} | {
+_REPEATABLE = {*INDEX_OPS, "cast", "convert"} | {
     row.name for row in SCALAR_OPS.values() if row.is_few_instructions
 }
 """Operations of a few instructions without a jump."""
@@ -106,7 +106,7 @@ def _parted(body: Sequence[Stmt], once: frozenset[str]) -> _Part | None:
     for s in body:
         if mentions(s) & part.cells.keys():
             return None  # what a cell holds in the branch
-        if isinstance(s, Let) and _is_plain(s.value):
+        if isinstance(s, Let) and _is_repeatable(s.value):
             if s.name in once:
                 part.lets.append(s)
             else:
@@ -127,13 +127,13 @@ def _asks_name(condition: Expr) -> bool:
     return is_index_op(condition, "not") and isinstance(condition.operands[0], Var)
 
 
-def _is_plain(value: Expr) -> bool:
+def _is_repeatable(value: Expr) -> bool:
     """Whether an expression is arithmetic on numbers that can be done each time."""
     if isinstance(value, Var | Number | Integer):
         return True
-    if not isinstance(value, Apply) or not all(map(_is_plain, value.operands)):
+    if not isinstance(value, Apply) or not all(map(_is_repeatable, value.operands)):
         return False
     if value.op.name in _DIVISIONS:
         divisor = value.operands[-1]
         return isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
-    return value.op.name in _PLAIN
+    return value.op.name in _REPEATABLE

@@ -301,8 +301,8 @@ def _known_values(first: Chain, second: Chain) -> dict[tuple[Pointer, Polynomial
             known.setdefault((let.value.pointer, let.value.offset), Var(let.name))
     masked = {s.pointer for s, condition in first.stores() if condition is not None}
     for store, condition in first.stores():
-        is_plain = isinstance(store.value, Var | Number)
-        if condition is None and is_plain and store.pointer not in masked:
+        is_atom = isinstance(store.value, Var | Number)
+        if condition is None and is_atom and store.pointer not in masked:
             known[store.pointer, store.offset] = store.value
     return known
 

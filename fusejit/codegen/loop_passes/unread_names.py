@@ -38,7 +38,7 @@ def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) ->
     kept: list[Stmt] = []
     for s in reversed(statements):
         if isinstance(s, Let):
-            if s.name not in read and s.name not in cells and _is_plain(s.value):
+            if s.name not in read and s.name not in cells and _has_no_effect(s.value):
                 continue
             read |= mentions(Let("_", s.value))
         elif isinstance(s, If):
@@ -63,9 +63,9 @@ def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) ->
     return kept
 
 
-def _is_plain(value: Expr) -> bool:
-    """Whether nothing but its result is seen of an expression."""
+def _has_no_effect(value: Expr) -> bool:
+    """Whether evaluating an expression has no effect beside its result."""
     if isinstance(value, Apply):
         known = value.dtype in _DROPPED or value.op == Operation("int")
-        return known and all(map(_is_plain, value.operands))
+        return known and all(map(_has_no_effect, value.operands))
     return isinstance(value, Var | Number | Integer | Element)

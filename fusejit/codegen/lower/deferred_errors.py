@@ -119,7 +119,7 @@ def deferred_status(graph: Graph, check: Assert) -> int:
     return kind | deferred_assertions(graph).index(check) << _NUMBER_SHIFT
 
 
-class DeferredPlace(NamedTuple):
+class DeferredSite(NamedTuple):
     """Where a check stands, the axis that its text names, and what an ``assert`` or ``raise`` says.
 
     ``error`` is the name of the class after ``raise``.
@@ -131,21 +131,21 @@ class DeferredPlace(NamedTuple):
     error: str
 
 
-def deferred_places(graph: Graph) -> tuple[DeferredPlace, ...]:
+def deferred_sites(graph: Graph) -> tuple[DeferredSite, ...]:
     """The places of `deferred_assertions`."""
     return tuple(
-        DeferredPlace(c.location, c.shown.axis if c.shown else 0, c.reason, c.error)
+        DeferredSite(c.location, c.shown.axis if c.shown else 0, c.reason, c.error)
         for c in deferred_assertions(graph)
     )
 
 
-def raise_deferred(status: int, places: tuple[DeferredPlace, ...]) -> None:
+def raise_deferred(status: int, places: tuple[DeferredSite, ...]) -> None:
     """Raise the error of a status, if it is one of these.
 
     Parameters
     ----------
     status : int
-    places : tuple of DeferredPlace
+    places : tuple of DeferredSite
         Where the checks of `deferred_assertions` stand.
     """
     kind = status & KINDS

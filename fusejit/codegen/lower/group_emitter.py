@@ -24,9 +24,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.located_values import (
-    Located,
+from fusejit.codegen.bufferize.memrefs import (
     Memory,
+    MemRef,
     dense_strides,
     extent_polynomials,
 )
@@ -107,23 +107,23 @@ class GroupEmitter(StoreEmitter):
         ]
         for op in group.ops:  # memory of the whole kernel
             for result in op.results:
-                store = self.placement.straight.get(result)
-                is_free = store not in self.placement.overlaps
+                store = self.assignment.straight.get(result)
+                is_free = store not in self.assignment.overlaps
                 if store is not None and store is group.store and is_free:
                     view = store.view
-                    self.located[result] = Located(self.buffer_memory(view.buffer), view.map)
+                    self.memrefs[result] = MemRef(self.buffer_memory(view.buffer), view.map)
                     self.stored.add(store)
                 elif result not in group.local:
-                    self.placement.straight.pop(result, None)
-                    self._new_place(result)
+                    self.assignment.straight.pop(result, None)
+                    self._new_memref(result)
         outer, self.statements = self.statements, []
-        scratch = self._local_places(group, shared_loops)
+        scratch = self._local_scratch(group, shared_loops)
         work: list[Expr] = []
         for op, own, halo in zip(group.ops, group.shared_dims, group.halos, strict=True):
             self.tile_of = {d: b.around(h) for d, b, h in zip(own, shared_loops, halo, strict=True)}
-            self.generic(op, [self.located[r] for r in op.results])
+            self.generic(op, [self.memrefs[r] for r in op.results])
             self.tile_of = {}
-            nest = self._nest(op, [self.located[r] for r in op.results], None)
+            nest = self._nest(op, [self.memrefs[r] for r in op.results], None)
             points = product(extent_polynomials(op.domain))
             work.append(floordiv(points * point_cost_ps(nest), 1000))
         is_single = f"{tag}_single"
@@ -148,9 +148,9 @@ class GroupEmitter(StoreEmitter):
         names = ", ".join(op.name for op in group.ops)
         self.statements.append(ParallelFor(Integer(total), cost, body, f"group: {names}"))
         for value in group.local:
-            del self.located[value]
+            del self.memrefs[value]
 
-    def _local_places(self, group: Group, shared_loops: Sequence[_SharedLoop]) -> list[Scratch]:
+    def _local_scratch(self, group: Group, shared_loops: Sequence[_SharedLoop]) -> list[Scratch]:
         """Scratch of one tile for each value that stays inside the group."""
         scratch = []
         for op, own, halo in zip(group.ops, group.shared_dims, group.halos, strict=True):
@@ -184,7 +184,7 @@ class GroupEmitter(StoreEmitter):
                     Scratch(name, Integer(product(largest)), result.type.dtype, False, scope)
                 )
                 memory = Memory(name, result.type.dtype, strides, start=-origin)
-                self.located[result] = Located(memory, IndexingMap.identity(result.type.rank))
+                self.memrefs[result] = MemRef(memory, IndexingMap.identity(result.type.rank))
         return scratch
 
     # -- tiles ----------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class GroupEmitter(StoreEmitter):
         """Whether an array has its unit stride along a shared loop while other dims run inside."""
         for op, own in zip(group.ops, group.shared_dims, strict=True):
             inside = [d for d, e in enumerate(op.domain) if d not in own and e.as_constant() != 1]
-            nest = self._nest(op, [self.located[r] for r in op.results], None)
+            nest = self._nest(op, [self.memrefs[r] for r in op.results], None)
             for reference in nest.references:
                 strides = [nest.stride(reference, f"d{d}") for d in range(len(op.domain))]
                 if any(strides[d].terms for d in inside) and any(

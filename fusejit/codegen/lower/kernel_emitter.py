@@ -1,11 +1,11 @@
-"""Statements of a kernel: values are located, ops become nests, stores are made safe."""
+"""Statements of a kernel: values get memrefs, ops become nests, stores are made safe."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import copy_op
-from fusejit.codegen.bufferize.located_values import Located, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.memrefs import MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.accumulators import (
     accumulators,
@@ -70,7 +70,7 @@ class KernelEmitter(KernelMemory):
             self.locate(v).element(IndexingMap.identity(0), {}) for v in draw_arguments(op)
         ]
         name = draw_of(op).intrinsic
-        target = self._new_place(result)
+        target = self._new_memref(result)
         if not result.type.rank:
             drawn = Call(name, tuple(numbers))
             if isinstance(target.expr, Var):
@@ -87,7 +87,7 @@ class KernelEmitter(KernelMemory):
         fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
         self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
-            source = Located(memory, IndexingMap.identity(result.type.rank))
+            source = MemRef(memory, IndexingMap.identity(result.type.rank))
             self._copy_from(source, result, target, "draw")
 
     def check(self, op: Assert) -> None:
@@ -145,8 +145,8 @@ class KernelEmitter(KernelMemory):
     def generic(
         self,
         op: GenericOp,
-        targets: Sequence[Located],
-        mask: tuple[Located, IndexingMap] | None = None,
+        targets: Sequence[MemRef],
+        mask: tuple[MemRef, IndexingMap] | None = None,
     ) -> None:
         """One op as loops that write into ``targets``."""
         if op.library_call is not None and has_call(op):
@@ -178,7 +178,7 @@ class KernelEmitter(KernelMemory):
         all_reduced = len(reductions) == len(nest.loops)
         if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):
             first, second = split_reduction(op)
-            self.generic(first, [self._new_place(r) for r in first.results])
+            self.generic(first, [self._new_memref(r) for r in first.results])
             self.generic(second, targets)
             return
         self._copy_starts(op, targets)
@@ -189,7 +189,7 @@ class KernelEmitter(KernelMemory):
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
 
-    def _product(self, op: GenericOp, targets: Sequence[Located]) -> None:
+    def _product(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """A matrix product, by NumPy's own loop."""
         nest = self._nest(op, targets, None)
         for at, reference in enumerate(nest.inputs):
@@ -210,7 +210,7 @@ class KernelEmitter(KernelMemory):
             Let(target.expr.name, Element(number, start)),
         ]
 
-    def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
+    def _copy_starts(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """Copy each start of which elements stay as they are, or are read by a plain write."""
         for at, (init, target) in enumerate(zip(op.inits, targets, strict=True)):
             if init.start is None or is_overwritten(op, at):
@@ -218,7 +218,7 @@ class KernelEmitter(KernelMemory):
             if init.combiner is None or not reaches_every_element(op, at):
                 self._copy(init.start, target, "start")
 
-    def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:
+    def _scan(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """An op with sequential dims: results without axes for them are carried along them."""
         self._copy_starts(op, targets)
         nest = self._nest(op, targets, None)
@@ -232,8 +232,8 @@ class KernelEmitter(KernelMemory):
     def _nest(
         self,
         op: GenericOp,
-        targets: Sequence[Located],
-        mask: tuple[Located, IndexingMap] | None,
+        targets: Sequence[MemRef],
+        mask: tuple[MemRef, IndexingMap] | None,
     ) -> LoopNest:
         var = {d: f"d{d}" for d in range(len(op.domain))}
         dims = {d: Polynomial.name(v) for d, v in var.items()}
@@ -267,36 +267,36 @@ class KernelEmitter(KernelMemory):
             nest.extract = lambda at, subscripts: _gathered(sources[at], subscripts)
         return nest
 
-    def _reference(self, located: Located, map: IndexingMap, nest: LoopNest) -> Reference:
-        if located.expr is not None:
-            return Reference(None, Polynomial.const(0), located.expr)
-        assert located.map is not None
-        assert located.memory is not None
-        pointer, offset = located.address(map, nest.index_dims)
-        used = (nest.index_dims[d].names() for d in located.map.compose(map).dims())
+    def _reference(self, memref: MemRef, map: IndexingMap, nest: LoopNest) -> Reference:
+        if memref.expr is not None:
+            return Reference(None, Polynomial.const(0), memref.expr)
+        assert memref.map is not None
+        assert memref.memory is not None
+        pointer, offset = memref.address(map, nest.index_dims)
+        used = (nest.index_dims[d].names() for d in memref.map.compose(map).dims())
         guarded = not frozenset().union(*used) <= offset.names()
-        return Reference(pointer, offset, guarded=guarded, role=located.memory.role)
+        return Reference(pointer, offset, guarded=guarded, role=memref.memory.role)
 
-    def _temporary_copy(self, source: Located, value: Value) -> Located:
+    def _temporary_copy(self, source: MemRef, value: Value) -> MemRef:
         memory = self._heap(value.type.dtype, value.type.extents, None)
-        target = Located(memory, IndexingMap.identity(value.type.rank))
+        target = MemRef(memory, IndexingMap.identity(value.type.rank))
         self._copy_from(source, value, target, "temporary")
         return target
 
-    def _copy(self, value: Value, target: Located, name: str) -> None:
+    def _copy(self, value: Value, target: MemRef, name: str) -> None:
         self._copy_from(self.locate(value), value, target, name)
 
     def _copy_from(
         self,
-        source: Located,
+        source: MemRef,
         value: Value,
-        target: Located,
+        target: MemRef,
         name: str,
-        mask: tuple[Located, IndexingMap] | None = None,
+        mask: tuple[MemRef, IndexingMap] | None = None,
     ) -> None:
         """``target = source`` elementwise; ``value`` gives type and extents."""
         copied = Value(f"{value.name}_source", value.type)
-        self.located[copied] = source
+        self.memrefs[copied] = source
         op = copy_op(value, copied, name)
         self.generic(op, [target], mask)
 
@@ -310,7 +310,7 @@ def _share_a_nest(op: GenericOp) -> bool:
     return set(kinds) == {"f"} and None not in combiners
 
 
-def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
+def _gathered(source: MemRef, subscripts: Sequence[Expr]) -> Expr:
     """The element of ``source`` at computed subscripts."""
     dims = {}
     for axis, subscript in enumerate(subscripts):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.bufferization import Placement
-from fusejit.codegen.bufferize.located_values import (
-    Located,
+from fusejit.codegen.bufferize.bufferization import BufferAssignment
+from fusejit.codegen.bufferize.memrefs import (
     Memory,
+    MemRef,
     dense_strides,
     extent_polynomials,
 )
@@ -63,13 +63,13 @@ class Enclosing:
 class KernelMemory:
     """What is known of a kernel's memory while its ops are written down.
 
-    ``located`` tells where values that were computed live, ``memory`` where buffers do.
+    ``memref`` tells where values that were computed live, ``memory`` where buffers do.
     """
 
-    def __init__(self, graph: Graph, placement: Placement) -> None:
+    def __init__(self, graph: Graph, assignment: BufferAssignment) -> None:
         self.graph = graph
-        self.placement = placement
-        self.located: dict[Value, Located] = {}
+        self.assignment = assignment
+        self.memrefs: dict[Value, MemRef] = {}
         self.memory: dict[Buffer, Memory] = {}
         self.statements: list[Stmt] = []
         self.frees: list[str] = []
@@ -81,11 +81,11 @@ class KernelMemory:
         self.own_names = False  # whether nests share a function
         self.regions: list[Enclosing] = []  # the blocks around the current one
 
-    def locate(self, value: Value) -> Located:
+    def locate(self, value: Value) -> MemRef:
         """Where a value's elements are."""
-        if value in self.located:
-            return self.located[value]
-        op = self.placement.defining[value]
+        if value in self.memrefs:
+            return self.memrefs[value]
+        op = self.assignment.defining[value]
         if isinstance(op, ViewOp):
             return self.locate(op.source).through(op.map)
         if isinstance(op, ReshapeOp):
@@ -93,9 +93,9 @@ class KernelMemory:
             types = op.source.type.extents, op.results[0].type.extents
             return source.reshaped(op.reassociation, *map(extent_polynomials, types))
         if isinstance(op, Load):
-            return Located(self.buffer_memory(op.view.buffer), op.view.map)
+            return MemRef(self.buffer_memory(op.view.buffer), op.view.map)
         if isinstance(op, ConstantOp):
-            return Located(expr=Number(op.number, value.type.dtype))
+            return MemRef(expr=Number(op.number, value.type.dtype))
         raise AssertionError(f"%{value.name} has no place")
 
     def buffer_memory(self, buffer: Buffer) -> Memory:
@@ -172,15 +172,15 @@ class KernelMemory:
         self.scope[name] = scope if scope <= _MAX_SCOPE else 0
         return self.scope[name]
 
-    def _new_place(self, value: Value) -> Located:
+    def _new_memref(self, value: Value) -> MemRef:
         """A place for a value that is about to be computed."""
-        if value in self.located:
-            return self.located[value]
+        if value in self.memrefs:
+            return self.memrefs[value]
         if value.type.rank == 0:
-            located = Located(expr=Var(self._name("n")))
+            memref = MemRef(expr=Var(self._name("n")))
         else:
-            rotates = any(r.value is value for r in self.placement.rotated.values())
+            rotates = any(r.value is value for r in self.assignment.rotated.values())
             memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
-            located = Located(memory, IndexingMap.identity(value.type.rank))
-        self.located[value] = located
-        return located
+            memref = MemRef(memory, IndexingMap.identity(value.type.rank))
+        self.memrefs[value] = memref
+        return memref

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
-from fusejit.codegen.bufferize.bufferization import place
+from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.codegen.bufferize.in_place import overwritten_products
-from fusejit.codegen.bufferize.located_values import (
-    Located,
+from fusejit.codegen.bufferize.memrefs import (
     Memory,
+    MemRef,
     dense_strides,
     extent_polynomials,
 )
@@ -86,7 +86,7 @@ class _Lowering(ParallelLoopEmitter):
     def __init__(
         self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool, log: PassLog
     ) -> None:
-        super().__init__(schedule.graph, place(schedule))
+        super().__init__(schedule.graph, assign_buffers(schedule))
         self.merge = merge
         self.log = log
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
@@ -108,10 +108,10 @@ class _Lowering(ParallelLoopEmitter):
         self.draws = any(is_draw(op) and op.inline for op in walk(self.graph.block))
         self.slots = Slots(
             self.program,
-            self.placement,
-            overwritten_products(schedule, self.placement),
+            self.assignment,
+            overwritten_products(schedule, self.assignment),
             self.binds,
-            self.located,
+            self.memrefs,
             self.memory,
         )
 
@@ -126,7 +126,7 @@ class _Lowering(ParallelLoopEmitter):
                 self.memory[buffer] = self._argument_memory(name, buffer)
         for at, scalar in enumerate(graph.scalars):
             program.scalars[f"x{at}"] = scalar.value.name
-            self.located[scalar.value] = Located(expr=Var(f"x{at}"))
+            self.memrefs[scalar.value] = MemRef(expr=Var(f"x{at}"))
         self.slots.make()
         self._steps(graph.block)
         self._copy_results()
@@ -142,7 +142,7 @@ class _Lowering(ParallelLoopEmitter):
         step = None
         for op in block.ops:
             check_budget()
-            here = self.placement.step_of[id(op)]
+            here = self.assignment.step_of[id(op)]
             if step is not None and here != step:
                 self._finish_kernel()
             step = here
@@ -194,7 +194,7 @@ class _Lowering(ParallelLoopEmitter):
             if any(s.value is result for s in self.graph.scalars):
                 continue
             name, memory = self.slots.add(result.type.dtype, result.type.extents, result.order)
-            target = Located(memory, IndexingMap.identity(result.type.rank))
+            target = MemRef(memory, IndexingMap.identity(result.type.rank))
             self._copy(result, target, "copy")
             self.slots.name_of[result] = name
 
@@ -323,7 +323,7 @@ class _Lowering(ParallelLoopEmitter):
         targets = [self._start(r, v) for r, v in zip(op.results, op.carried, strict=True)]
         for argument, result in zip(op.body.arguments, op.results, strict=True):
             self.slots.name_of[argument] = self.slots.name_of[result]
-            self.located[argument] = self.located[result]
+            self.memrefs[argument] = self.memrefs[result]
         self._begin_step()
         condition = test = None
         if op.condition is not None:
@@ -337,7 +337,7 @@ class _Lowering(ParallelLoopEmitter):
 
     def _start(self, result: Value, start: Value) -> str:
         name = self.slots.name_of[result]
-        self._copy(start, self.located[result], "carry")
+        self._copy(start, self.memrefs[result], "carry")
         return name
 
     def _host_cond(self, op: Cond) -> None:
@@ -362,7 +362,7 @@ class _Lowering(ParallelLoopEmitter):
                 name, memory = self.slots.add(
                     value.type.dtype, value.type.extents, value.order, block
                 )
-                self._copy(value, Located(memory, IndexingMap.identity(value.type.rank)), "carry")
+                self._copy(value, MemRef(memory, IndexingMap.identity(value.type.rank)), "carry")
                 moves.append((target, name))
         self._finish_kernel()
         steps, self.program_steps = self.program_steps, outer
@@ -377,7 +377,7 @@ class _Lowering(ParallelLoopEmitter):
         map = IndexingMap.identity(value.type.rank)
         extents = value.type.extents
         while True:
-            op = self.placement.defining[value]
+            op = self.assignment.defining[value]
             if isinstance(op, ReshapeOp):
                 whole = self._array_ref(op.source)
                 return ArrayRef(whole.name, map, extents, whole, value.type.extents)
@@ -389,17 +389,17 @@ class _Lowering(ParallelLoopEmitter):
                 if value in self.slots.reshaped:
                     whole = self.slots.reshaped[value]
                     return ArrayRef(whole.name, map, extents, whole, value.type.extents)
-            elif isinstance(op, Load) and value not in self.placement.snapshots:
+            elif isinstance(op, Load) and value not in self.assignment.snapshots:
                 map = op.view.map.compose(map)
                 return self._part_of(View(op.view.buffer, map, extents))
             else:
                 break
-        located = self.located.get(value)
+        memref = self.memrefs.get(value)
         name = self.slots.name_of.get(value, "")
         if not name:
-            assert located is not None
-            assert located.memory is not None
-            name = located.memory.array
+            assert memref is not None
+            assert memref.memory is not None
+            name = memref.memory.array
             shown = next(
                 (v for v, n in self.slots.name_of.items() if n == name and isinstance(v, Value)),
                 None,
@@ -422,7 +422,7 @@ class _Lowering(ParallelLoopEmitter):
         outer = IndexingMap.identity(shown.type.rank)
         value = shown
         while value is not root:
-            op = self.placement.defining[value]
+            op = self.assignment.defining[value]
             assert isinstance(op, ViewOp)
             outer = op.map.compose(outer)
             value = op.source

@@ -60,9 +60,9 @@ class ParallelLoopEmitter(RegionEmitter):
             trips = Polynomial.quotient(trips + op.step - 1, op.step)
         region, body = self._chunk_body(op)
         fault = self._name("fault")
-        is_plain = lower == _ZERO and op.step == 1
-        name = op.induction if is_plain else self._name("at")
-        if not is_plain:
+        is_normalized = lower == _ZERO and op.step == 1
+        name = op.induction if is_normalized else self._name("at")
+        if not is_normalized:
             first = Integer(lower + Polynomial.name(name) * op.step)
             body = [Let(op.induction, first), *body]
         work = loop_work(op, trips)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.located_values import Located, Memory
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef
 from fusejit.codegen.bufferize.rotations import Rotation
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.row_blocks import BlockEmitter
@@ -63,7 +63,7 @@ class RegionEmitter(BlockEmitter):
         self.frees = frees
         return statements
 
-    def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
+    def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[MemRef]:
         """A loop buffer for each carried value: a variable for a scalar, memory for an array."""
         loop_buffers = []
         for value, start in zip(values, starts, strict=True):
@@ -71,23 +71,23 @@ class RegionEmitter(BlockEmitter):
                 name = self._name("n")
                 source = self.locate(start).element(IndexingMap.identity(0), {})
                 self.statements.append(Let(name, _as(source, value.type.dtype)))
-                loop_buffer = Located(expr=Var(name))
+                loop_buffer = MemRef(expr=Var(name))
             else:
                 memory = self._heap(value.type.dtype, value.type.extents, value.order)
-                loop_buffer = Located(memory, IndexingMap.identity(value.type.rank))
+                loop_buffer = MemRef(memory, IndexingMap.identity(value.type.rank))
                 self._copy(start, loop_buffer, "carry")
             loop_buffers.append(loop_buffer)
         return loop_buffers
 
-    def _assign(self, loop_buffers: Sequence[Located], values: Sequence[Value]) -> None:
+    def _assign(self, loop_buffers: Sequence[MemRef], values: Sequence[Value]) -> None:
         """Give all loop buffers their new values at once: one may be the old value of another."""
-        pending: list[tuple[Located, Located, Value]] = []
+        pending: list[tuple[MemRef, MemRef, Value]] = []
         for loop_buffer, value in zip(loop_buffers, values, strict=True):
             source = self.locate(value)
             if value.type.rank == 0:
                 name = self._name("n")
                 self.statements.append(Let(name, source.element(IndexingMap.identity(0), {})))
-                pending.append((loop_buffer, Located(expr=Var(name)), value))
+                pending.append((loop_buffer, MemRef(expr=Var(name)), value))
             elif any(c.memory is source.memory for c in loop_buffers if c is not loop_buffer):
                 pending.append((loop_buffer, self._temporary_copy(source, value), value))
             else:
@@ -100,19 +100,19 @@ class RegionEmitter(BlockEmitter):
             elif source.memory is not loop_buffer.memory:
                 self._copy_from(source, value, loop_buffer, "carry")
 
-    def _results(self, op: Loop | Cond, loop_buffers: Sequence[Located]) -> None:
+    def _results(self, op: Loop | Cond, loop_buffers: Sequence[MemRef]) -> None:
         for result, loop_buffer in zip(op.results, loop_buffers, strict=True):
-            if result in self.located:  # a slot
-                self._copy_from(loop_buffer, result, self.located[result], "result")
+            if result in self.memrefs:  # a slot
+                self._copy_from(loop_buffer, result, self.memrefs[result], "result")
             else:
-                self.located[result] = loop_buffer
+                self.memrefs[result] = loop_buffer
 
     def loop(self, op: Loop) -> None:
         """A counted or conditional loop around nests, carrying loop buffers."""
         loop_buffers = self._loop_buffers(op.body.arguments, op.carried)
         for argument, loop_buffer in zip(op.body.arguments, loop_buffers, strict=True):
-            self.located[argument] = loop_buffer
-        rotations = self.placement.rotations.get(op, [])
+            self.memrefs[argument] = loop_buffer
+        rotations = self.assignment.rotations.get(op, [])
         slots = self._leave_slots(rotations)
         body = self._region(op.body, loop_buffers, True, op.induction)
         body += self._rotate(rotations)
@@ -127,7 +127,7 @@ class RegionEmitter(BlockEmitter):
             self.statements.append(For(op.induction, *bounds, body, op.step, of_program=True))
         else:
             for argument, loop_buffer in zip(op.condition.arguments, loop_buffers, strict=True):
-                self.located[argument] = loop_buffer
+                self.memrefs[argument] = loop_buffer
             head = self.block(op.condition)
             (value,) = op.condition.yields
             test = self.locate(value).element(IndexingMap.identity(0), {})
@@ -143,7 +143,7 @@ class RegionEmitter(BlockEmitter):
         """Memory of the kernel for the time of a loop in place of arrays of the launcher."""
         homes: dict[Buffer, Memory] = {}
         for buffer in dict.fromkeys(b for r in rotations for b in r.loop_buffers):
-            if buffer not in self.placement.slot_buffers:
+            if buffer not in self.assignment.slot_buffers:
                 continue
             home = homes[buffer] = self.memory[buffer]
             type_ = buffer.type
@@ -155,7 +155,7 @@ class RegionEmitter(BlockEmitter):
     def _copy_memory(self, buffer: Buffer, source: Memory, target: Memory) -> None:
         identity = IndexingMap.identity(buffer.type.rank)
         contents = Value(f"{buffer.name}_contents", buffer.type)
-        self._copy_from(Located(source, identity), contents, Located(target, identity), "carry")
+        self._copy_from(MemRef(source, identity), contents, MemRef(target, identity), "carry")
 
     def _rotate(self, rotations: Sequence[Rotation]) -> list[Stmt]:
         """Each pointer takes what the one before it was, the first what the last was."""
@@ -163,7 +163,7 @@ class RegionEmitter(BlockEmitter):
         for rotation in rotations:
             memories = [self.memory[buffer] for buffer in rotation.loop_buffers]
             if rotation.has_spare:
-                spare = self.located[rotation.value].memory
+                spare = self.memrefs[rotation.value].memory
                 assert spare is not None
                 memories.insert(0, spare)
             pointers = [memory_of(memory.pointer) for memory in memories]
@@ -177,7 +177,7 @@ class RegionEmitter(BlockEmitter):
     def _region(
         self,
         block: Block,
-        loop_buffers: Sequence[Located],
+        loop_buffers: Sequence[MemRef],
         is_loop: bool = False,
         symbol: str | None = None,
     ) -> list[Stmt]:
@@ -202,10 +202,10 @@ class RegionEmitter(BlockEmitter):
             if result.type.rank == 0:
                 name = self._name("n")
                 self.statements.append(Let(name, Number(0, result.type.dtype)))
-                loop_buffers.append(Located(expr=Var(name)))
+                loop_buffers.append(MemRef(expr=Var(name)))
             else:
                 memory = self._heap(result.type.dtype, result.type.extents, result.order)
-                loop_buffers.append(Located(memory, IndexingMap.identity(result.type.rank)))
+                loop_buffers.append(MemRef(memory, IndexingMap.identity(result.type.rank)))
         predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
         then = self._region(op.then_block, loop_buffers)
         orelse = self._region(op.else_block, loop_buffers)

@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.located_values import Located, Memory, extent_polynomials
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import (
     calls_vector_functions,
     point_cost_ps,
@@ -85,8 +85,8 @@ class BlockEmitter(GroupEmitter):
         store: Store,
         producer: GenericOp,
         overlap: Overlap,
-        target: Located,
-        mask: Located | None,
+        target: MemRef,
+        mask: MemRef | None,
     ) -> None:
         """Write a store whose producer reads what it writes, in the order that keeps it right."""
         place = None if mask is None else (mask, producer.inits[0].map)
@@ -117,8 +117,8 @@ class BlockEmitter(GroupEmitter):
         store: Store,
         producer: GenericOp,
         overlap: Overlap,
-        target: Located,
-        mask: Located | None,
+        target: MemRef,
+        mask: MemRef | None,
     ) -> None:
         """In any order where no row that is read is one that is written, else in blocks.
 
@@ -148,8 +148,8 @@ class BlockEmitter(GroupEmitter):
         store: Store,
         producer: GenericOp,
         overlap: Overlap,
-        target: Located,
-        mask: Located | None,
+        target: MemRef,
+        mask: MemRef | None,
     ) -> None:
         assert overlap.rows is not None
         assert target.map is not None
@@ -181,7 +181,7 @@ class BlockEmitter(GroupEmitter):
         row_axis = axis_of[overlap.rows]
         origin = ring_buffer.base - ring_buffer.start * strides[row_axis]
         memory = Memory(name, value.type.dtype, tuple(strides), start=origin)
-        slot = Located(memory, IndexingMap.identity(value.type.rank))
+        slot = MemRef(memory, IndexingMap.identity(value.type.rank))
 
         outer, self.statements = self.statements, []
         self.tile_of = {overlap.rows: (ring_buffer.start, ring_buffer.wide)}

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.bufferization import Placement
-from fusejit.codegen.bufferize.located_values import (
-    Located,
+from fusejit.codegen.bufferize.bufferization import BufferAssignment
+from fusejit.codegen.bufferize.memrefs import (
     Memory,
+    MemRef,
     dense_strides,
     extent_polynomials,
 )
@@ -50,12 +50,12 @@ class Slots:
     ----------
     program : Program
         Has the slots that are made once a call.
-    placement : Placement
+    assignment : BufferAssignment
     overwritten : mapping of Value to Value
         Products that are computed in place of an operand.
     binds : frozenset of Op
         Those of the launcher.
-    located : dict of Value to Located
+    memrefs : dict of Value to MemRef
         Where the writer finds values; gets those that are in slots.
     memory : dict of Buffer to Memory
         As that, for buffers.
@@ -75,17 +75,17 @@ class Slots:
     def __init__(
         self,
         program: Program,
-        placement: Placement,
+        assignment: BufferAssignment,
         overwritten: Mapping[Value, Value],
         binds: frozenset[Op],
-        located: dict[Value, Located],
+        memrefs: dict[Value, MemRef],
         memory: dict[Buffer, Memory],
     ) -> None:
         self._graph = graph = program.graph
-        self._placement = placement
+        self._assignment = assignment
         self._overwritten = overwritten
         self._binds = binds
-        self._located = located
+        self._memrefs = memrefs
         self._memory = memory
         self._count = 0
         blocks = list(host_blocks(graph))
@@ -125,32 +125,32 @@ class Slots:
             name, memory = self.add(written.type.dtype, written.type.extents, None)
             for value in (written, product):
                 self.name_of[value] = name
-                self._located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+                self._memrefs[value] = MemRef(memory, IndexingMap.identity(value.type.rank))
                 placed.add(value)
         for result in self._graph.results:
             if isinstance(result, View):
                 continue
-            root = self._placement.root(result)
+            root = self._assignment.root(result)
             if root in placed or not isinstance(
-                self._placement.defining.get(root), GenericOp | Loop | Cond
+                self._assignment.defining.get(root), GenericOp | Loop | Cond
             ):
                 continue
-            if runs_on_host(self._placement.defining[root]):
+            if runs_on_host(self._assignment.defining[root]):
                 continue
             slot = self._slot_through_views(result, root)
             if slot is not None:
                 placed.add(root)
-        for value in sorted(self._placement.slot_values - placed, key=self._place):
+        for value in sorted(self._assignment.slot_values - placed, key=self._result_position):
             if isinstance(
-                self._placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
+                self._assignment.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
             ):
-                if isinstance(self._placement.defining.get(value), Load) and (
-                    value not in self._placement.snapshots
+                if isinstance(self._assignment.defining.get(value), Load) and (
+                    value not in self._assignment.snapshots
                 ):
                     continue
                 self._slot_for(value, self._home(value))
         for buffer in self._graph.buffers:
-            if buffer in self._placement.slot_buffers:
+            if buffer in self._assignment.slot_buffers:
                 name, memory = self.add(
                     buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
                 )
@@ -160,29 +160,29 @@ class Slots:
     def _slot_for(self, value: Value, home: Block) -> str:
         name, memory = self.add(value.type.dtype, value.type.extents, value.order, home)
         self.name_of[value] = name
-        self._located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+        self._memrefs[value] = MemRef(memory, IndexingMap.identity(value.type.rank))
         return name
 
     def _home(self, value: Value) -> Block:
         """The block of the launcher in which an op defines a value."""
-        return self.home_of[self._placement.defining[value]]
+        return self.home_of[self._assignment.defining[value]]
 
     def _position(self, value: Value) -> int:
-        return self.positions[self._placement.defining[value]]
+        return self.positions[self._assignment.defining[value]]
 
-    def _place(self, value: Value) -> tuple[int, int]:
+    def _result_position(self, value: Value) -> tuple[int, int]:
         """Where a value is defined, and which of its op's results it is."""
-        return self._position(value), self._placement.defining[value].results.index(value)
+        return self._position(value), self._assignment.defining[value].results.index(value)
 
     def _slot_through_views(self, result: Value, root: Value) -> str | None:
         """A slot with the result's shape in which its root can be computed, if views only permute
         axes and add axes of length 1."""
-        if isinstance(self._placement.defining[result], ReshapeOp):
+        if isinstance(self._assignment.defining[result], ReshapeOp):
             return self._slot_through_reshapes(result, root)
         map = IndexingMap.identity(result.type.rank)
         value = result
         while value is not root:
-            op = self._placement.defining[value]
+            op = self._assignment.defining[value]
             if not isinstance(op, ViewOp):
                 return None
             map = op.map.compose(map)
@@ -202,7 +202,7 @@ class Slots:
         name, memory = self.add(result.type.dtype, result.type.extents, result.order)
         strides = tuple(memory.strides[d] for d in dims if d is not None)
         self.name_of[result] = name
-        self._located[root] = Located(
+        self._memrefs[root] = MemRef(
             replace(memory, strides=strides), IndexingMap.identity(root.type.rank)
         )
         if value is result:
@@ -213,7 +213,7 @@ class Slots:
         """A slot with the result's shape that its root fills, both being dense in C order."""
         value = result
         while value is not root:
-            op = self._placement.defining[value]
+            op = self._assignment.defining[value]
             if not isinstance(op, ReshapeOp) or value.order is not None:
                 return None
             value = op.source
@@ -227,7 +227,7 @@ class Slots:
         strides = dense_strides(extent_polynomials(root.type.extents))
         identity = IndexingMap.identity(root.type.rank)
         self.name_of[result] = name
-        self._located[root] = Located(replace(memory, strides=strides), identity)
+        self._memrefs[root] = MemRef(replace(memory, strides=strides), identity)
         self.reshaped[root] = ArrayRef(
             name, identity, root.type.extents, ArrayRef(name), root.type.extents
         )

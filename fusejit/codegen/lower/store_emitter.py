@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.located_values import Located
+from fusejit.codegen.bufferize.memrefs import MemRef
 from fusejit.codegen.loop_nests.loop_nest import (
     PayloadEmitter,
     place_by_depth,
@@ -45,9 +45,9 @@ class StoreEmitter(KernelEmitter):
     def op(self, op: Op) -> None:
         """Lower one op of a kernel."""
         if isinstance(op, GenericOp):
-            if self.placement.is_computed_at_use(op):
+            if self.assignment.is_computed_at_use(op):
                 return
-            self.generic(op, [self._new_place(r) for r in op.results])
+            self.generic(op, [self._new_memref(r) for r in op.results])
         elif isinstance(op, HostCall):
             self.draw(op)
         elif isinstance(op, Assert):
@@ -59,13 +59,13 @@ class StoreEmitter(KernelEmitter):
                 self.store(op)
         elif isinstance(op, Load):
             (value,) = op.results
-            if value in self.placement.snapshots:
-                source = Located(self.buffer_memory(op.view.buffer), op.view.map)
-                self._copy_from(source, value, self._new_place(value), "snapshot")
+            if value in self.assignment.snapshots:
+                source = MemRef(self.buffer_memory(op.view.buffer), op.view.map)
+                self._copy_from(source, value, self._new_memref(value), "snapshot")
         elif isinstance(op, Alloc):
             buffer = op.buffer
             if buffer not in self.memory:
-                rotates = any(buffer in r.loop_buffers for r in self.placement.rotated.values())
+                rotates = any(buffer in r.loop_buffers for r in self.assignment.rotated.values())
                 memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
                 self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
         else:
@@ -74,24 +74,24 @@ class StoreEmitter(KernelEmitter):
     def store(self, op: Store) -> None:
         """``view = value``: straight from its producer, or by a copy (through a temporary)."""
         buffer = op.view.buffer
-        rotation = self.placement.rotated.get(op)
+        rotation = self.assignment.rotated.get(op)
         if rotation is not None:
             if op is rotation.stores[0] and not rotation.has_spare:
-                made = self.placement.defining[rotation.value]
+                made = self.assignment.defining[rotation.value]
                 assert isinstance(made, GenericOp)
                 place = self.buffer_memory(rotation.loop_buffers[-1])
-                self.generic(made, [Located(place, IndexingMap.identity(buffer.type.rank))])
+                self.generic(made, [MemRef(place, IndexingMap.identity(buffer.type.rank))])
             return
-        target = Located(self.buffer_memory(buffer), op.view.map)
+        target = MemRef(self.buffer_memory(buffer), op.view.map)
         rank = len(op.view.extents)
         mask = None if op.mask is None else self.locate(op.mask)
-        producer = self.placement.moves.get(op)
-        if op.value in self.placement.straight:
-            made = self.placement.defining[op.value]
+        producer = self.assignment.moves.get(op)
+        if op.value in self.assignment.straight:
+            made = self.assignment.defining[op.value]
             assert isinstance(made, GenericOp)
             producer = made
         if producer is not None:
-            overlap = self.placement.overlaps.get(op)
+            overlap = self.assignment.overlaps.get(op)
             if overlap is not None:
                 self.overlapping(op, producer, overlap, target, mask)
                 return
@@ -113,18 +113,18 @@ class StoreEmitter(KernelEmitter):
         store: Store,
         producer: GenericOp,
         overlap: Overlap,
-        target: Located,
-        mask: Located | None,
+        target: MemRef,
+        mask: MemRef | None,
     ) -> None:
         """A store whose producer reads what it writes: see `fusejit.codegen.lower.row_blocks`."""
         raise NotImplementedError
 
     def scatter(self, op: Scatter) -> None:
         """One element after the other, in the axis order of the value."""
-        target = Located(self.buffer_memory(op.view.buffer), op.view.map)
+        target = MemRef(self.buffer_memory(op.view.buffer), op.view.map)
         sources = [self._unwritten(v, op) for v in op.operand_values]
         operands = [Operand(v, m) for v, m in zip(sources, operand_maps(op), strict=True)]
-        point, inputs = scatter_payload(op, operands, self.placement)
+        point, inputs = scatter_payload(op, operands, self.assignment)
         combined = GenericOp(
             results=(),
             domain=op.value.type.extents,
@@ -152,15 +152,15 @@ class StoreEmitter(KernelEmitter):
 
     def _unwritten(self, value: Value, op: Scatter) -> Value:
         """The value, or a copy of it if it is read from the memory that is being written."""
-        if value in self.placement.scattered or not self._meets(self.locate(value), op):
+        if value in self.assignment.scattered or not self._meets(self.locate(value), op):
             return value
         copied = Value(f"{value.name}_before", value.type)
-        self.located[copied] = self._temporary_copy(self.locate(value), value)
+        self.memrefs[copied] = self._temporary_copy(self.locate(value), value)
         return copied
 
-    def _meets(self, located: Located, op: Write) -> bool:
-        """Whether copying from ``located`` into the store's view could read what was written."""
-        memory = located.memory
+    def _meets(self, memref: MemRef, op: Write) -> bool:
+        """Whether copying from ``memref`` into the store's view could read what was written."""
+        memory = memref.memory
         if memory is None or memory.alias_class is None:
             return False
         return memory.alias_class == op.view.buffer.alias_class

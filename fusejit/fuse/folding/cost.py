@@ -28,7 +28,7 @@ BROADCAST_NS = 0.3  # recomputed per element of the larger domain
 RECOMPUTE_NS = 0.45  # recomputed per element, all uses but the first together
 SHIFTS_NS = 0.3  # recomputed per element in one op that reads a producer at several points
 PLAIN_NS = 0.02  # an instruction or a load of a row that is in the first cache, in such an op
-MAX_PLACES = 8  # ops into which one producer is recomputed
+MAX_DISTINCT_USES = 8  # ops into which one producer is recomputed
 WRITE_FACTOR = 2  # a line that is written is also read first
 SCALAR_CALL_FACTOR = 8.0  # a function without a vector form against one with it
 _INSTR_NS = {"const": 0.0, "index": 0.0, "cast": 0.05, "extract": 1.0}
@@ -107,16 +107,16 @@ def fold_when_it_pays(
         return refused
     if not producer.payload.instrs:
         return ACCEPT  # a copy: to read what it has read costs the same
-    if context.num_users(producer) > MAX_PLACES:
+    if context.num_users(producer) > MAX_DISTINCT_USES:
         return Reject("several uses", f"{context.num_users(producer)} ops read it")
-    places = needed_places(producer, context)
+    places = distinct_uses(producer, context)
     if len(places) == 1:
-        return _at_one_place(producer, places, consumer, context)
+        return _single_use(producer, places, consumer, context)
     return _recompute_or_keep(producer, places, context)
 
 
 # ------------------------------------------------------------------------------------ the reasons
-def _at_one_place(
+def _single_use(
     producer: GenericOp,
     places: tuple[tuple[Use, IndexingMap], ...],
     consumer: GenericOp,
@@ -254,21 +254,21 @@ def _work_at_shifts_ns(op: GenericOp, target: Target) -> float:
 # ---------------------------------------------------------------------------------------- measures
 def is_needed_once(producer: GenericOp, context: BlockContext) -> bool:
     """Whether all that reads the producer needs the same points of it in the same op."""
-    few = context.num_users(producer) <= MAX_PLACES
-    return few and len(needed_places(producer, context)) == 1
+    few = context.num_users(producer) <= MAX_DISTINCT_USES
+    return few and len(distinct_uses(producer, context)) == 1
 
 
-def needed_places(
+def distinct_uses(
     producer: GenericOp, context: BlockContext
 ) -> tuple[tuple[Use, IndexingMap], ...]:
     """The uses of a producer, those that need the same points in the same op counted once."""
-    known: tuple[tuple[Use, IndexingMap], ...] | None = context.places.get(producer)
+    known: tuple[tuple[Use, IndexingMap], ...] | None = context.distinct_uses.get(producer)
     if known is None:
-        known = context.places[producer] = tuple(_places(producer, context).values())
+        known = context.distinct_uses[producer] = tuple(_distinct_uses(producer, context).values())
     return known
 
 
-def _places(
+def _distinct_uses(
     producer: GenericOp, context: BlockContext
 ) -> dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]]:
     places: dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]] = {}

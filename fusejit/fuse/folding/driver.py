@@ -116,10 +116,10 @@ class _Session:
                 continue
             if single:
                 return self._fold(producer, k, consumer, verdict)
-            return self._fold_at_all_places(producer, consumer)
+            return self._fold_into_all_uses(producer, consumer)
         return None
 
-    def _fold_at_all_places(self, producer: GenericOp, consumer: GenericOp) -> GenericOp | None:
+    def _fold_into_all_uses(self, producer: GenericOp, consumer: GenericOp) -> GenericOp | None:
         """Fold a producer wherever that is accepted now; returns what replaces ``consumer``.
 
         All at once: once it is needed at one place less, the producer may take in what it reads,

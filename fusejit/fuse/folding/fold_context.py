@@ -63,11 +63,11 @@ class BlockContext:
         self.verdicts: dict[tuple[Op, Op], Any] = {}
         self.legality: dict[tuple[Op, int, Op], Any] = {}
         self._needed: dict[tuple[Op, int, Op], IndexingMap] = {}
-        self.places: dict[GenericOp, Any] = {}
+        self.distinct_uses: dict[GenericOp, Any] = {}
         self._arrays: dict[Op, frozenset[Value]] = {}
         self._uses: dict[Op | None, tuple[Use, ...]] = {}
         self._slots: list[Op | None] = list(block.ops)
-        self._place = {op: i for i, op in enumerate(block.ops)}
+        self._position = {op: i for i, op in enumerate(block.ops)}
         self._definitions = dict(outer)
         self._users: dict[Value, dict[Op, None]] = {}
         self._keepers: dict[Value, dict[Op, None]] = {}  # users that read it from memory
@@ -99,7 +99,7 @@ class BlockContext:
             producer = self._definitions.get(value)
             if isinstance(producer, GenericOp):
                 self._uses.pop(producer, None)
-                self.places.pop(producer, None)
+                self.distinct_uses.pop(producer, None)
 
     # -- questions ------------------------------------------------------------------------------
     def ops(self) -> Iterator[Op]:
@@ -115,11 +115,11 @@ class BlockContext:
 
     def __contains__(self, op: object) -> bool:
         """Whether the op stands in this block."""
-        return op in self._place
+        return op in self._position
 
-    def place(self, op: Op) -> int:
-        """The op's place in program order."""
-        return self._place[op]
+    def position(self, op: Op) -> int:
+        """The op's position in program order."""
+        return self._position[op]
 
     def producer(self, value: Value) -> Op | None:
         """The op that defines ``value``, in this block or around it."""
@@ -127,7 +127,7 @@ class BlockContext:
 
     def users(self, value: Value) -> tuple[Op, ...]:
         """The ops of this block that read the value, themselves or in their blocks."""
-        return tuple(sorted(self._users.get(value, ()), key=self.place))
+        return tuple(sorted(self._users.get(value, ()), key=self.position))
 
     def uses(self, producer: GenericOp) -> tuple[Use, ...]:
         """The inputs of generic ops that read a result of the producer, in program order."""
@@ -135,7 +135,7 @@ class BlockContext:
             users = {u: None for r in producer.results for u in self.users(r)}
             self._uses[producer] = tuple(
                 Use(user, k)
-                for user in sorted(users, key=self.place)
+                for user in sorted(users, key=self.position)
                 if isinstance(user, GenericOp)
                 for k, operand in enumerate(user.inputs)
                 if operand.value in producer.results
@@ -164,7 +164,7 @@ class BlockContext:
         for value in producer.results:
             if value in self.leaving:
                 return f"%{value.name} is handed out"
-            user = min(self._keepers.get(value, ()), key=self.place, default=None)
+            user = min(self._keepers.get(value, ()), key=self.position, default=None)
             if isinstance(user, GenericOp):
                 return f"%{value.name} is the start of {user.name}"
             if user is not None:
@@ -178,31 +178,31 @@ class BlockContext:
     def written_between(self, alias_class: int, first: Op, last: Op) -> bool:
         """Whether an op between the two stores to the class."""
         places = self._writes.get(alias_class, [])
-        low, high = sorted((self.place(first), self.place(last)))
+        low, high = sorted((self.position(first), self.position(last)))
         return bisect_left(places, high) > bisect_right(places, low)
 
     def is_checked_between(self, first: Op, last: Op) -> bool:
         """Whether a check stands between the two."""
-        low, high = sorted((self.place(first), self.place(last)))
+        low, high = sorted((self.position(first), self.position(last)))
         return bisect_left(self._checks, high) > bisect_right(self._checks, low)
 
     def is_bound_behind(self, symbol: str, op: Op) -> bool:
         """Whether an integer of this block is not known yet where an op stands."""
-        return self._bound_at.get(symbol, -1) > self.place(op)
+        return self._bound_at.get(symbol, -1) > self.position(op)
 
     # -- changes --------------------------------------------------------------------------------
     def replace(self, old: Sequence[Op], new: GenericOp, at: Op) -> None:
         """Put ``new`` where ``at`` stands and drop the ops ``old`` (``at`` among them)."""
-        place = self._place[at]
+        place = self._position[at]
         for op in old:
             self.remove(op)
         self._slots[place] = new
-        self._place[new] = place
+        self._position[new] = place
         self._register(new)
 
     def remove(self, op: Op) -> None:
         """Take an op out of the block."""
-        self._slots[self._place.pop(op)] = None
+        self._slots[self._position.pop(op)] = None
         self._forget_uses(op)
         for value in used_values(op):
             self._users[value].pop(op, None)

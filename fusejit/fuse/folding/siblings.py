@@ -207,8 +207,8 @@ def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericO
         for other in (context.producer(value), *context.users(value)):
             if isinstance(other, GenericOp) and other in context:
                 near[other] = None
-    for other in sorted(near, key=context.place):
-        if context.place(other) < context.place(op) and _is_sibling(other, op):
+    for other in sorted(near, key=context.position):
+        if context.position(other) < context.position(op) and _is_sibling(other, op):
             yield other
 
 
@@ -264,8 +264,8 @@ def _fits(op: GenericOp) -> bool:
 
 def _may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
     """Whether ``op`` may run where ``to`` does: nobody misses it, its memory is unchanged."""
-    end = context.place(to)
-    needed_before = any(context.place(u) < end for r in op.results for u in context.users(r))
+    end = context.position(to)
+    needed_before = any(context.position(u) < end for r in op.results for u in context.users(r))
     return not needed_before and not any(
         context.written_between(c, op, to) for c in context.reads(op)
     )
@@ -280,12 +280,12 @@ def _may_move_up(
     of so many elements is as long as the domain.
     """
     read = {name for v in op.operand_values for e in v.type.extents for name in e.symbols()}
-    start, varying = context.place(to), (symbols_of(op) | read) - fixed
+    start, varying = context.position(to), (symbols_of(op) | read) - fixed
     if varying and context.is_checked_between(to, op):
         return False
     if any(context.is_bound_behind(name, to) for name in varying):
         return False
     producers = (context.producer(v) for v in op.operand_values)
     return all(
-        p is None or p is to or p not in context or context.place(p) < start for p in producers
+        p is None or p is to or p not in context or context.position(p) < start for p in producers
     )

@@ -26,7 +26,6 @@ computed for the whole group at once and the tile chosen at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
@@ -45,11 +44,6 @@ from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
-
-
-def _is_plain_store(op: object) -> TypeGuard[Store]:
-    """Whether an op stores a value into a view of its own shape."""
-    return isinstance(op, Store)
 
 
 _MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand
@@ -96,7 +90,7 @@ class _Grouping:
         self.control = control
         self.refused: dict[tuple[GenericOp, GenericOp], Refusal] = {}
         self.defining = definitions(graph.block)
-        self.stores = {op.value: op for op in graph.block.ops if _is_plain_store(op)}
+        self.stores = {op.value: op for op in graph.block.ops if isinstance(op, Store)}
         self.store_at_end: Store | None = None
         self.leaving = {r for r in graph.results if isinstance(r, Value)} | set(graph.block.yields)
         self.users: dict[Value, list[Op]] = {}
@@ -111,7 +105,7 @@ class _Grouping:
         stretch: list[Op] = []
 
         def end_stretch(at: Op | None = None) -> None:
-            self.store_at_end = at if _is_plain_store(at) and at.mask is None else None
+            self.store_at_end = at if isinstance(at, Store) and at.mask is None else None
             formed = [g for g in self._form(stretch) if self._why(g)]
             if any(self._stores_too_early(g, stretch) for g in formed):
                 self.store_at_end = None
@@ -146,7 +140,7 @@ class _Grouping:
         ``out = np.zeros(n)`` is filled where the first store into a part of it needs that, behind
         what this store computes.
         """
-        if not _is_plain_store(op) or op.mask is not None:
+        if not isinstance(op, Store) or op.mask is not None:
             return []
         fill, buffer = self.defining.get(op.value), op.view.buffer
         if not isinstance(fill, GenericOp) or fill not in stretch or fill.operand_values:

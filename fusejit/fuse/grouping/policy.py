@@ -19,10 +19,10 @@ from fusejit.fuse.folding.cost import (
     Accept,
     ControlFusionFn,
     Reject,
+    distinct_uses,
     fold_aggressively,
     fold_when_it_pays,
     moved_bytes,
-    needed_places,
     payload_cost_ns,
 )
 from fusejit.fuse.folding.fold_context import BlockContext, Use
@@ -123,7 +123,7 @@ def _about_folds(decide: FusionPolicyFn) -> ControlFusionFn:
     def control(
         producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
     ) -> Accept | Reject:
-        places = needed_places(producer, context)
+        places = distinct_uses(producer, context)
         candidate = FusionCandidate(
             "fold",
             producer,

@@ -112,11 +112,11 @@ def dependence(loop: Loop, defined: Mapping[Value, Op]) -> Dependence | None:
 
 def carried_names(loop: Loop) -> tuple[str, bool]:
     """What a loop carries, in the user's names, and whether it is more than one."""
-    names = dict.fromkeys(f"`{_plain(v.name)}`" for v in loop.body.arguments)
+    names = dict.fromkeys(f"`{_source_name(v.name)}`" for v in loop.body.arguments)
     return ", ".join(names), len(names) > 1
 
 
-def _plain(name: str) -> str:
+def _source_name(name: str) -> str:
     head, _, number = name.rpartition("_")
     return head if head and number.isdigit() else name
 

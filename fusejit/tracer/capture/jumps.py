@@ -25,7 +25,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from fusejit.dataclass import dataclass, field
-from fusejit.syntax import children, placed
+from fusejit.syntax import children, with_location
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -105,8 +105,8 @@ class Jumps:
             loads: list[ast.expr] = [_name(name, at) for name in self._values]
             value: ast.expr = loads[0]
             if self._is_tuple:
-                value = placed(ast.Tuple(elts=loads, ctx=ast.Load()), at)
-            new.append(placed(ast.Return(value=value), at))
+                value = with_location(ast.Tuple(elts=loads, ctx=ast.Load()), at)
+            new.append(with_location(ast.Return(value=value), at))
         node.body = new
 
     def _value_names(self, body: list[ast.stmt]) -> list[str]:
@@ -176,12 +176,12 @@ class Jumps:
     # -- statements -------------------------------------------------------------------------------
     def _statement(self, node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str]]:
         if isinstance(node, ast.Return) and self._is_nested:
-            value = node.value or placed(ast.Constant(value=None), node)
+            value = node.value or with_location(ast.Constant(value=None), node)
             stores: list[ast.expr] = [_name(n, node, ast.Store()) for n in self._values]
             target: ast.expr = stores[0]
             if self._is_tuple:
-                target = placed(ast.Tuple(elts=stores, ctx=ast.Store()), node)
-            assign = placed(ast.Assign(targets=[target], value=value), node)
+                target = with_location(ast.Tuple(elts=stores, ctx=ast.Store()), node)
+            assign = with_location(ast.Assign(targets=[target], value=value), node)
             return [assign, self._assign(self._done, True, node)], True, {self._done}
         if isinstance(node, ast.Break | ast.Continue) and self._loops:
             loop = self._loops[-1]
@@ -230,19 +230,21 @@ class Jumps:
 
     # -- new nodes --------------------------------------------------------------------------------
     def _assign(self, name: str, value: bool, at: ast.AST) -> ast.stmt:
-        constant = placed(ast.Constant(value=value), at)
-        return placed(ast.Assign(targets=[_name(name, at, ast.Store())], value=constant), at)
+        constant = with_location(ast.Constant(value=value), at)
+        return with_location(ast.Assign(targets=[_name(name, at, ast.Store())], value=constant), at)
 
     def _none(self, at: ast.AST) -> ast.stmt:
         store = _name(self._value, at, ast.Store())
-        return placed(ast.Assign(targets=[store], value=placed(ast.Constant(value=None), at)), at)
+        return with_location(
+            ast.Assign(targets=[store], value=with_location(ast.Constant(value=None), at)), at
+        )
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
         """``if none_of(flags): body``; the callback is put in by name."""
         names: list[ast.expr] = [_name(flag, at) for flag in sorted(flags)]
         function = _name(f"{self.helper}.{NONE_OF}", at)
-        test = placed(ast.Call(func=function, args=names, keywords=[]), at)
-        return placed(ast.If(test=test, body=body, orelse=[]), at)
+        test = with_location(ast.Call(func=function, args=names, keywords=[]), at)
+        return with_location(ast.If(test=test, body=body, orelse=[]), at)
 
 
 def _is_endless(node: ast.stmt) -> bool:
@@ -287,18 +289,20 @@ def _with_test_inside(node: ast.While) -> ast.While:
     """
     is_and = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
     tests = node.test.values if is_and and isinstance(node.test, ast.BoolOp) else [node.test]
-    leave: list[ast.stmt] = [*node.orelse, placed(ast.Break(), node)]
+    leave: list[ast.stmt] = [*node.orelse, with_location(ast.Break(), node)]
     if len(tests) == 1:
-        body: list[ast.stmt] = [placed(ast.If(test=tests[0], body=node.body, orelse=leave), node)]
+        body: list[ast.stmt] = [
+            with_location(ast.If(test=tests[0], body=node.body, orelse=leave), node)
+        ]
     else:
-        body = [*node.body, placed(ast.Continue(), node)]
+        body = [*node.body, with_location(ast.Continue(), node)]
         for test in reversed(tests):
-            body = [placed(ast.If(test=test, body=body, orelse=[]), node)]
+            body = [with_location(ast.If(test=test, body=body, orelse=[]), node)]
         body += leave
-    return placed(
-        ast.While(test=placed(ast.Constant(value=True), node), body=body, orelse=[]), node
+    return with_location(
+        ast.While(test=with_location(ast.Constant(value=True), node), body=body, orelse=[]), node
     )
 
 
 def _name(name: str, at: ast.AST, ctx: ast.expr_context | None = None) -> ast.Name:
-    return placed(ast.Name(id=name, ctx=ctx or ast.Load()), at)
+    return with_location(ast.Name(id=name, ctx=ctx or ast.Load()), at)

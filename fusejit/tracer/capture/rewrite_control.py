@@ -68,11 +68,11 @@ class ControlBuilder:
         loops = [c for c in regions if not isinstance(c, ast.If)]
         self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
         # not by lines: several statements of a segment stand at that of one of the user's
-        self._places = {child: at for at, child in enumerate(_in_order(function))}
-        self._last = {loop: max(self._places[child] for child in walk(loop)) for loop in loops}
+        self._positions = {child: at for at, child in enumerate(_in_order(function))}
+        self._last = {loop: max(self._positions[child] for child in walk(loop)) for loop in loops}
         self._places_of_reads = [
             (child.id, at)
-            for child, at in self._places.items()
+            for child, at in self._positions.items()
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
         ]
 

@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import Any
 
-from fusejit.syntax import placed, walk
+from fusejit.syntax import walk, with_location
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.capture.scopes import Comprehension, Origin, Scope, ScopeNode
 from fusejit.tracer.runtime.locations import LATER
@@ -65,7 +65,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         CPython gives a method call the line on which the method's name ends. ``span`` is the
         user's attribute where this is meant; ``_st.name`` stands on the first line otherwise.
         """
-        place = functools.partial(placed, at=at)
+        place = functools.partial(with_location, at=at)
         base = place(ast.Name(id=self.helper, ctx=ast.Load()))
         function = ast.Attribute(value=base, attr=name, ctx=ast.Load())
         if span is not None:
@@ -79,12 +79,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         return place(ast.Call(func=function, args=values, keywords=[]))
 
     def _statement(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.stmt:
-        return placed(ast.Expr(value=self._callback(name, at, *arguments)), at)
+        return with_location(ast.Expr(value=self._callback(name, at, *arguments)), at)
 
     def _slot(self, name: str, at: ast.expr, ctx: ast.expr_context, *arguments: Any) -> ast.expr:
         """``_st.name(arguments).value`` as a target, with the user's order of evaluation."""
         slot = self._callback(name, at, *arguments)
-        return placed(ast.Attribute(value=slot, attr="value", ctx=ctx), at)
+        return with_location(ast.Attribute(value=slot, attr="value", ctx=ctx), at)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         name = self.scope.mangle(node.id)
@@ -98,7 +98,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if origin is Origin.CLASS:
             elsewhere = self._read(node, name, self.scope.outer_origin(name))
             test = self._callback("class_binds", node, name)
-            return placed(ast.IfExp(test=test, body=node, orelse=elsewhere), node)
+            return with_location(ast.IfExp(test=test, body=node, orelse=elsewhere), node)
         return self._read(node, name, origin)
 
     def _read(self, node: ast.Name, name: str, origin: Origin) -> ast.expr:
@@ -124,7 +124,7 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def _key(self, key: ast.expr) -> ast.expr:
         if isinstance(key, ast.Slice):
-            none = placed(ast.Constant(value=None), key)
+            none = with_location(ast.Constant(value=None), key)
             return self._callback(
                 "slice", key, key.lower or none, key.upper or none, key.step or none
             )
@@ -164,10 +164,10 @@ class ExpressionRewriter(ast.NodeTransformer):
             texts: list[ast.expr] = []
             if isinstance(part.format_spec, ast.JoinedStr):
                 texts = part.format_spec.values
-            spec = texts[0] if texts else placed(ast.Constant(""), part)
-            conversion = placed(ast.Constant(part.conversion), part)
+            spec = texts[0] if texts else with_location(ast.Constant(""), part)
+            conversion = with_location(ast.Constant(part.conversion), part)
             triple = ast.Tuple(elts=[value, conversion, spec], ctx=ast.Load())
-            parts.append(placed(triple, part))
+            parts.append(with_location(triple, part))
         return self._callback("text", node, *parts)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -339,21 +339,21 @@ def _is_constant(node: ast.expr) -> bool:
 def _membership(node: ast.Compare) -> ast.Lambda:
     """``lambda item, container: item in container``: Python asks the objects of the user's."""
     names = ("_st item", "_st container")
-    item, container = (placed(ast.Name(name, ctx=ast.Load()), node) for name in names)
-    test = placed(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
-    mark = placed(ast.arg(arg=LATER), node)
-    none = placed(ast.Constant(value=None), node)
-    operands = [placed(ast.arg(arg=name), node) for name in names]
+    item, container = (with_location(ast.Name(name, ctx=ast.Load()), node) for name in names)
+    test = with_location(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
+    mark = with_location(ast.arg(arg=LATER), node)
+    none = with_location(ast.Constant(value=None), node)
+    operands = [with_location(ast.arg(arg=name), node) for name in names]
     arguments = ast.arguments([], [*operands, mark], None, [], [], None, [none])
-    return placed(ast.Lambda(args=arguments, body=test), node)
+    return with_location(ast.Lambda(args=arguments, body=test), node)
 
 
 def _later(node: ast.expr) -> ast.Lambda:
     """``lambda: node``, in a frame that is no frame of the user's."""
-    mark = placed(ast.arg(arg=LATER), node)
-    none = placed(ast.Constant(value=None), node)
+    mark = with_location(ast.arg(arg=LATER), node)
+    none = with_location(ast.Constant(value=None), node)
     arguments = ast.arguments([], [], None, [mark], [none], None, [])
-    return placed(ast.Lambda(args=arguments, body=node), node)
+    return with_location(ast.Lambda(args=arguments, body=node), node)
 
 
 def has_walrus(node: ast.AST) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import ast
 
-from fusejit.syntax import copied, placed, walk
+from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.jumps import Jumps, can_be_structured
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
@@ -183,7 +183,7 @@ class _Rewriter(ExpressionRewriter):
         if isinstance(node.target, ast.Name):
             name = self.scope.mangle(node.target.id)
             if self.scope.origin(name) in (Origin.OWN, Origin.CLASS):
-                old = placed(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
+                old = with_location(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
                 value = self._callback("augment", node, self.visit(old), value)
         node.target = self.visit(node.target)
         node.value = value
@@ -203,7 +203,7 @@ class _Rewriter(ExpressionRewriter):
         self._only_truth(node.test)
         message = node.msg if isinstance(node.msg, ast.Constant) else None
         if node.msg is None:
-            message = placed(ast.Constant(value=""), node.test)
+            message = with_location(ast.Constant(value=""), node.test)
         self.generic_visit(node)
         known = () if message is None else (message,)
         node.test = self._callback("asserted", node.test, node.test, *known)
@@ -220,18 +220,18 @@ class _Rewriter(ExpressionRewriter):
         if is_dotted(kind):
             known.append(self.visit(copied(kind)))
             if not arguments:
-                known.append(placed(ast.Constant(value=""), node.exc))
+                known.append(with_location(ast.Constant(value=""), node.exc))
             elif len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
                 known.append(copied(arguments[0]))
         self.generic_visit(node)
-        return placed(
+        return with_location(
             ast.If(test=self._callback("raises", node, *known), body=[node], orelse=[]), node
         )
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
             node.type = self.visit(node.type)
-        depth = placed(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
+        depth = with_location(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
         node.body = [self._statement("caught", node, depth), *self._all(node.body)]
         return node
 
@@ -242,9 +242,9 @@ class _Rewriter(ExpressionRewriter):
                 before += self._name_stores(handler, handler.name)
         self._num_tries += 1
         self._tries.append(f"{self.helper}_c_try{self._num_tries}")
-        store = placed(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
+        store = with_location(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
         before.append(
-            placed(ast.Assign(targets=[store], value=self._callback("trying", node)), node)
+            with_location(ast.Assign(targets=[store], value=self._callback("trying", node)), node)
         )
         self.generic_visit(node)
         self._tries.pop()

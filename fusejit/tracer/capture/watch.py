@@ -28,7 +28,7 @@ from fusejit.tracer.capture.callables import (
     is_traced_type,
     is_user_function,
 )
-from fusejit.tracer.runtime.locations import location_of, placed_in, user_frames
+from fusejit.tracer.runtime.locations import add_span_of, location_of, user_frames
 
 _PLAIN_TYPES = frozenset(
     {
@@ -138,7 +138,7 @@ class Watch:
             f"{where} was called by Python itself and cannot be followed",
             "call it by name or compute it outside the decorated function",
         )
-        placed_in(self.offence, user_frames())
+        add_span_of(self.offence, user_frames())
         raise self.offence  # before its first statement, which may have effects
 
     def _is_in_interruption(self, frame: FrameType) -> bool:

@@ -39,7 +39,7 @@ from fusejit.tracer.control_flow.shrinking import (
 )
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
-from fusejit.tracer.runtime.locations import current_place, unsupported
+from fusejit.tracer.runtime.locations import current_span, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
 from fusejit.tracer.values.number import TracedNumber
@@ -341,4 +341,4 @@ def _zero(type_: NumberType) -> Any:
 
 def _only_inside(name: str) -> Undefined:
     """What a name is after a loop that may not bind it: Python may run the loop."""
-    return Undefined(name, _ONLY_INSIDE, place=current_place(), is_loop=True)
+    return Undefined(name, _ONLY_INSIDE, span=current_span(), is_loop=True)

@@ -32,7 +32,7 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
     if not _is_in_loop(array.trace) or array.ndim != 1:
         return host_call_tracing.select(array, mask)
-    return _at_places(array, mask)
+    return _take_true(array, mask)
 
 
 @primitive("select_rows")
@@ -40,20 +40,20 @@ def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` for a mask of fewer axes, as an array of its own."""
     if not _is_in_loop(array.trace) or mask.ndim != 1:
         return PRIMITIVES["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
-    return _at_places(array, mask)
+    return _take_true(array, mask)
 
 
 def _is_in_loop(trace: Trace) -> bool:
     return any(region.repeats for region in trace.regions)
 
 
-def _at_places(array: TracedArray, mask: TracedArray) -> TracedArray:
+def _take_true(array: TracedArray, mask: TracedArray) -> TracedArray:
     """The elements, or rows, where a mask of one axis is true."""
     trace = array.trace
-    places = next((p for m, p in trace.places if is_same_value(trace, m, mask.value())), None)
+    places = next((p for m, p in trace.mask_indices if is_same_value(trace, m, mask.value())), None)
     if places is None or not trace.is_open(places.storage.home):
-        places = _true_places(mask)
-        trace.places.insert(0, (mask.value(), places))
+        places = _true_indices(mask)
+        trace.mask_indices.insert(0, (mask.value(), places))
     mark_within_bounds(trace, places, array.extents[0])
     behind = (slice(None),) * (array.ndim - 1)
     chosen: TracedArray = PRIMITIVES["gather"](
@@ -62,17 +62,17 @@ def _at_places(array: TracedArray, mask: TracedArray) -> TracedArray:
     return chosen
 
 
-def _true_places(mask: TracedArray) -> TracedArray:
+def _true_indices(mask: TracedArray) -> TracedArray:
     """The subscripts of the true elements of a mask, in order."""
     trace = mask.trace
-    found, count = trace.inlined(_places, (mask,))
+    found, count = trace.inlined(_indices, (mask,))
     length = AffineExpr.const(0)
     if is_kernel_number(count):
         length = number_of_rows(trace, int_value(count), mask.extents[0])
     return rows(found, (length,))
 
 
-def _places(mask):  # type: ignore[no-untyped-def]
+def _indices(mask):  # type: ignore[no-untyped-def]
     found = np.empty(len(mask), np.int64)
     count = 0
     for i in range(len(mask)):

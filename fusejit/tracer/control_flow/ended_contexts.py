@@ -63,7 +63,7 @@ class EndedContexts:
         start = ast.Assign(
             targets=[ast.Name(id=self._name, ctx=ast.Store())], value=ast.Constant(value=0)
         )
-        return [_placed(start, body[0]), *self._block(body, 0)]
+        return [_with_location(start, body[0]), *self._block(body, 0)]
 
     def _block(self, body: Sequence[ast.stmt], inside: int) -> list[ast.stmt]:
         """A block; ``inside`` tells how many contexts a jump out of the loop leaves."""
@@ -93,17 +93,19 @@ class EndedContexts:
                 targets=[ast.Name(id=self._name, ctx=ast.Store())],
                 value=ast.Name(id=kept, ctx=ast.Load()),
             )
-            handler.body.insert(0, _placed(back, handler.body[0]))
+            handler.body.insert(0, _with_location(back, handler.body[0]))
         keep = ast.Assign(
             targets=[ast.Name(id=kept, ctx=ast.Store())],
             value=ast.Name(id=self._name, ctx=ast.Load()),
         )
-        return _placed(keep, node)
+        return _with_location(keep, node)
 
     def _step(self, op: ast.operator, number: int, at: ast.stmt) -> ast.stmt:
         assert self._name is not None
         target = ast.Name(id=self._name, ctx=ast.Store())
-        return _placed(ast.AugAssign(target=target, op=op, value=ast.Constant(value=number)), at)
+        return _with_location(
+            ast.AugAssign(target=target, op=op, value=ast.Constant(value=number)), at
+        )
 
 
 def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -122,7 +124,7 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
     return (inner for inner in walk(node) if isinstance(inner, ast.stmt))
 
 
-def _placed(node: Node, at: ast.AST) -> Node:
+def _with_location(node: Node, at: ast.AST) -> Node:
     for inner in walk(node):
         ast.copy_location(inner, at)
     return node

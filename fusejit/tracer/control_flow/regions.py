@@ -26,7 +26,7 @@ from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.graph_breaks.fallback import Retrace
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.view_functions import same_view
-from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
+from fusejit.tracer.runtime.locations import SourceSpan, current_location, needs_python, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number
@@ -49,7 +49,7 @@ _MADE_INSIDE = "was made in a loop or a conditional that has ended"
 class Undefined:
     """A possibly unbound name; any use raises.
 
-    ``is_unbound``: the program has not bound it either. ``place``: the conditional (or, with
+    ``is_unbound``: the program has not bound it either. ``span``: the conditional (or, with
     ``is_loop``, the loop) that may bind it; if Python runs that statement, the name is resolved.
     """
 
@@ -58,12 +58,12 @@ class Undefined:
         name: str,
         why: str,
         is_unbound: bool = False,
-        place: Place | None = None,
+        span: SourceSpan | None = None,
         is_loop: bool = False,
     ) -> None:
         object.__setattr__(self, "_text", (name, why))
         object.__setattr__(self, "_is_unbound", is_unbound)
-        object.__setattr__(self, "_place", place)
+        object.__setattr__(self, "_span", span)
         object.__setattr__(self, "_is_loop", is_loop)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -86,11 +86,11 @@ class Undefined:
     @staticmethod
     def _for_python(undefined: Undefined, error: UnsupportedError) -> UnsupportedError:
         """The same error for the conditional, if it is due to one."""
-        place = object.__getattribute__(undefined, "_place")
-        if place is None:
+        span = object.__getattribute__(undefined, "_span")
+        if span is None:
             return error
         made = error.become(NeedsPython)
-        made.location, made.position = place
+        made.location, made.position = span
         made.is_loop = object.__getattribute__(undefined, "_is_loop")
         return made
 

@@ -50,7 +50,7 @@ from fusejit.tracer.control_flow.shrinking import (
 from fusejit.tracer.elementwise.elementwise_op import full
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.locations import current_place
+from fusejit.tracer.runtime.locations import current_span
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
@@ -254,7 +254,7 @@ class TracedIf(Region):
     @staticmethod
     def _untold(name: str, why: str) -> Undefined:
         """What a name holds of which only Python can tell what it is, by running this."""
-        return Undefined(name, why, place=current_place())
+        return Undefined(name, why, span=current_span())
 
     def _note_known(self, value: Value, *sides: Any) -> None:
         """Note an int that is one of several that each call knows before its kernels run."""

@@ -26,7 +26,7 @@ import ast
 from collections.abc import Callable, Sequence, Set
 from typing import Any, cast
 
-from fusejit.syntax import children, copied, placed, walk
+from fusejit.syntax import children, copied, walk, with_location
 from fusejit.tracer.capture.bound_names import assigned
 from fusejit.tracer.capture.live_names import (
     PossiblyUnboundNames,
@@ -184,11 +184,13 @@ class _Cut:
         new = self.contexts.counted(new)
         read = {n for s in new for n in mentioned(s)} & self.local
         if unbound := sorted(read - assigned(new) - {*self.parameters}):
-            targets = [placed(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
-            none = placed(ast.Constant(value=None), new[0])
-            bound = placed(ast.Assign(targets=cast(Any, targets), value=none), new[0])
-            never = placed(ast.Constant(value=False), new[0])  # they are local names nevertheless
-            new.insert(0, placed(ast.If(test=never, body=[bound], orelse=[]), new[0]))
+            targets = [with_location(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
+            none = with_location(ast.Constant(value=None), new[0])
+            bound = with_location(ast.Assign(targets=cast(Any, targets), value=none), new[0])
+            never = with_location(
+                ast.Constant(value=False), new[0]
+            )  # they are local names nevertheless
+            new.insert(0, with_location(ast.If(test=never, body=[bound], orelse=[]), new[0]))
         return _function(self.original, self.parameters, new)
 
     def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
@@ -339,7 +341,7 @@ class _Cut:
         last = run[-1]
         body = [*run]
         if outputs:
-            body.append(placed(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
+            body.append(with_location(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
         from_python = frozenset(self.from_python & set(inputs))
@@ -347,16 +349,20 @@ class _Cut:
             "" if not is_kept else "per_statement" if self.in_loop or self.is_repeated else "undo"
         )
         self.segments.append(Segment(name, node, from_python, on_error))
-        helper = placed(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
+        helper = with_location(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
         function = ast.Attribute(value=helper, attr=name, ctx=ast.Load())
-        arguments: list[ast.expr] = [placed(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs]
-        call = placed(ast.Call(func=placed(function, run[0]), args=arguments, keywords=[]), run[0])
+        arguments: list[ast.expr] = [
+            with_location(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs
+        ]
+        call = with_location(
+            ast.Call(func=with_location(function, run[0]), args=arguments, keywords=[]), run[0]
+        )
         if returns:
-            return [placed(ast.Return(value=call), run[0])]
+            return [with_location(ast.Return(value=call), run[0])]
         if not outputs:
-            return [placed(ast.Expr(value=call), run[0])]
+            return [with_location(ast.Expr(value=call), run[0])]
         target = _tuple(outputs, ast.Store(), run[0])
-        made: ast.stmt = placed(ast.Assign(targets=[target], value=call), run[0])
+        made: ast.stmt = with_location(ast.Assign(targets=[target], value=call), run[0])
         if is_kept:
             made = keeping(made, outputs, (self.helper, name), self.fresh)
         return [made]
@@ -367,9 +373,9 @@ class _Cut:
         possibly_unbound = self.possibly_unbound.at(node, contexts_end=True)
         if is_trivial(test) or node in self.marks.heads or possibly_unbound & mentioned(test):
             return
-        if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_plain_test(test):
+        if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_cheap_test(test):
             return
-        returned = placed(ast.Return(value=test), test)
+        returned = with_location(ast.Return(value=test), test)
         (call,) = self._called([returned], set(), is_tail=True)
         if self.segments[-1].name in self.interpreted.segments:
             return
@@ -424,9 +430,11 @@ class _Calls(ast.NodeTransformer):
             self.cut.num_calls += 1
             if number in self.cut.interpreted.calls:
                 return node
-            base = placed(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
-            call = placed(ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func)
-            node.func = placed(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
+            base = with_location(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
+            call = with_location(
+                ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func
+            )
+            node.func = with_location(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
@@ -436,7 +444,7 @@ class _Calls(ast.NodeTransformer):
 # ------------------------------------------------------------------------------------------- small
 
 
-def _is_plain_test(node: ast.expr) -> bool:
+def _is_cheap_test(node: ast.expr) -> bool:
     """``i % 10 == 0``, ``a is None``: Python is as fast as a segment."""
     return not any(isinstance(n, ast.Call | ast.Subscript) for n in walk(node))
 
@@ -448,18 +456,18 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _tuple(names: Sequence[str], ctx: ast.expr_context, at: ast.AST) -> ast.expr:
-    items: list[ast.expr] = [placed(ast.Name(id=n, ctx=ctx), at) for n in names]
-    return items[0] if len(items) == 1 else placed(ast.Tuple(elts=items, ctx=ctx), at)
+    items: list[ast.expr] = [with_location(ast.Name(id=n, ctx=ctx), at) for n in names]
+    return items[0] if len(items) == 1 else with_location(ast.Tuple(elts=items, ctx=ctx), at)
 
 
 def _function(like: ast.FunctionDef, names: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     """A function of the name of the user's, with these parameters."""
     arguments = ast.arguments(
         posonlyargs=[],
-        args=[placed(ast.arg(arg=name), like) for name in names],
+        args=[with_location(ast.arg(arg=name), like) for name in names],
         kwonlyargs=[],
         kw_defaults=[],
         defaults=[],
     )
     made = ast.FunctionDef(name=like.name, args=arguments, body=body, decorator_list=[])
-    return placed(made, like)
+    return with_location(made, like)

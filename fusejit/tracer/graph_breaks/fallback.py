@@ -75,13 +75,13 @@ def raised_while_tracing(error: BaseException, text: str) -> Fallback:
     program: it began in fusejit's own frames, or the program did not see what NumPy shows it.
     """
     what = f"{type(error).__name__}: {text}"
-    place = fault_place(error)
+    place = fault_location(error)
     if place:
         return Fallback(numpy_raising(f"NumPy raises {what}", f"{FAULT}: {what} ({place})"))
     return Fallback(numpy_raising(f"NumPy raises {what}", _if_it_does_not(what)))
 
 
-def fault_place(error: BaseException) -> str:
+def fault_location(error: BaseException) -> str:
     """Where in fusejit an exception began, if it did and no ``raise`` of ours has meant it."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:

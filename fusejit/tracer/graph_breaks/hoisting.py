@@ -26,7 +26,7 @@ from fusejit.tracer.capture.bound_names import evaluated_at_once
 from fusejit.tracer.graph_breaks.quiet import is_quiet
 
 _ORDERED = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)  # in the middle of an expression
-Place = tuple[ast.AST | list[ast.expr], str | int]  # where an operand stands
+OperandSlot = tuple[ast.AST | list[ast.expr], str | int]  # where an operand stands
 
 
 def is_trivial(node: ast.AST | None) -> bool:
@@ -124,32 +124,32 @@ class Hoist:
         """Take the operands of an expression out of it."""
         if any(isinstance(inner, _ORDERED) for inner in walk(node)):
             return []
-        places = _places(node)
-        computed = [at for at, place in enumerate(places) if not is_trivial(_operand(place))]
+        slots = _operand_slots(node)
+        computed = [at for at, slot in enumerate(slots) if not is_trivial(_operand(slot))]
         if not computed:
             return []
-        before = places[: computed[-1] + 1]
+        before = slots[: computed[-1] + 1]
         parts: list[ast.stmt] = []
-        if not all(is_quiet(_operand(place)) for place in before):
+        if not all(is_quiet(_operand(slot)) for slot in before):
             if any(isinstance(n, ast.JoinedStr) for n in _parents_of_values(node)):
                 return []  # the text of a value is made before the next one is computed
             if isinstance(node, ast.Call):
                 before, parts = self._function_first(node, before)
-        parts += [self._taken_out(place) for place in before if not self._stays(_operand(place))]
+        parts += [self._taken_out(slot) for slot in before if not self._stays(_operand(slot))]
         return parts
 
     def _function_first(
-        self, node: ast.Call, places: list[Place]
-    ) -> tuple[list[Place], list[ast.stmt]]:
-        """Take out what is called, which the arguments may bind again; the places that are left."""
+        self, node: ast.Call, slots: list[OperandSlot]
+    ) -> tuple[list[OperandSlot], list[ast.stmt]]:
+        """Take out what is called, which the arguments may bind again; the slots that are left."""
         parts: list[ast.stmt] = []
         if isinstance(node.func, ast.Attribute) and not is_trivial(node.func):
-            parts.append(self._taken_out(places[0]))
-            places = places[1:]
+            parts.append(self._taken_out(slots[0]))
+            slots = slots[1:]
         if is_trivial(node.func) and not self._stays(node.func) and not _is_super(node.func):
             parts.append(self._taken_out((node, "func")))
             self.moved.add(parts[-1])
-        return places, parts
+        return slots, parts
 
     def _stays(self, node: ast.expr) -> bool:
         """Whether it does not matter when an operand is read."""
@@ -160,7 +160,7 @@ class Hoist:
         return isinstance(node, ast.Constant)
 
     def _is_settled(self, target: ast.expr) -> bool:
-        """Whether naming a target twice gives the same place, whatever runs between."""
+        """Whether naming a target twice gives the same slot, whatever runs between."""
         parts: list[ast.expr] = []
         if isinstance(target, ast.Attribute):
             parts = [target.value]
@@ -168,9 +168,9 @@ class Hoist:
             parts = [target.value, target.slice]
         return all(map(self._stays, parts))
 
-    def _taken_out(self, place: Place) -> ast.stmt:
-        owner, key = place
-        node = _operand(place)
+    def _taken_out(self, slot: OperandSlot) -> ast.stmt:
+        owner, key = slot
+        node = _operand(slot)
         name = self._fresh()
         self.values[name] = copied(node)
         target = ast.copy_location(ast.Name(id=name, ctx=ast.Store()), node)
@@ -186,18 +186,18 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "super"
 
 
-def _operand(place: Place) -> ast.expr:
-    owner, key = place
+def _operand(slot: OperandSlot) -> ast.expr:
+    owner, key = slot
     found = owner[cast(int, key)] if isinstance(owner, list) else getattr(owner, cast(str, key))
     return cast(ast.expr, found)
 
 
-def _places(node: ast.expr) -> list[Place]:
+def _operand_slots(node: ast.expr) -> list[OperandSlot]:
     """Where the operands of an expression stand, in the order of their evaluation.
 
     Empty where one of them is evaluated under a condition, or is no expression of its own.
     """
-    found: list[Place] = []
+    found: list[OperandSlot] = []
     match node:
         case ast.Call():
             if isinstance(node.func, ast.Attribute) and not is_trivial(node.func):
@@ -231,9 +231,9 @@ def _places(node: ast.expr) -> list[Place]:
                 found = [(cast(Any, own), at) for at in range(len(node.keys)) for own in items]
         case ast.JoinedStr():
             values = [v for v in node.values if isinstance(v, ast.FormattedValue)]
-            if all(map(_is_plainly_shown, values)):
+            if all(map(_has_fixed_format, values)):
                 found = [(value, "value") for value in values]
-    return [inner for place in found for inner in _inside_text(place)]
+    return [inner for slot in found for inner in _inside_text(slot)]
 
 
 def _parents_of_values(node: ast.expr) -> list[ast.expr]:
@@ -247,17 +247,17 @@ def _parents_of_values(node: ast.expr) -> list[ast.expr]:
     return found
 
 
-def _is_plainly_shown(node: ast.FormattedValue) -> bool:
+def _has_fixed_format(node: ast.FormattedValue) -> bool:
     """Whether nothing is computed for the format of a value."""
     return node.format_spec is None or not any(
         isinstance(inner, ast.FormattedValue) for inner in walk(node.format_spec)
     )
 
 
-def _inside_text(place: Place) -> list[Place]:
+def _inside_text(slot: OperandSlot) -> list[OperandSlot]:
     """An f-string is no operand of its own: the values in it are."""
-    node = _operand(place)
-    return _places(node) if isinstance(node, ast.JoinedStr) else [place]
+    node = _operand(slot)
+    return _operand_slots(node) if isinstance(node, ast.JoinedStr) else [slot]
 
 
 def _as_read(target: ast.expr) -> ast.expr:

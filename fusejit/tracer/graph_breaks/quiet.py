@@ -126,21 +126,21 @@ def _is_quiet_call(node: ast.Call) -> bool:
         case ast.Name(id=name):
             return name in _BUILTINS
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
-            return name in _NUMPY and len(node.args) < _place_of_out(getattr(np, name))
+            return name in _NUMPY and len(node.args) < _out_index(getattr(np, name))
         case ast.Attribute(
             value=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=package), attr=name
         ):
             function = getattr(_PACKAGES.get(package), name, None)
-            return function is not None and len(node.args) < _place_of_out(function)
+            return function is not None and len(node.args) < _out_index(function)
         case ast.Attribute(value=ast.Name(id="math")):
             return True
         case ast.Attribute(attr=name):
-            return name in _METHODS and len(node.args) + 1 < _place_of_out(getattr(np, name, None))
+            return name in _METHODS and len(node.args) + 1 < _out_index(getattr(np, name, None))
     return False
 
 
 @functools.cache
-def _place_of_out(function: Any) -> int:
+def _out_index(function: Any) -> int:
     """The number of arguments of which the last one is the array for the result."""
     if isinstance(function, np.ufunc):
         return function.nin + 1

@@ -19,7 +19,7 @@ from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.runtime.active_trace import active_trace, current_trace
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_place, needs_python
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_python
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -134,7 +134,7 @@ def emit_effect(
         objects=tuple(map(HostExpr.path, objects)),
     )
     trace.emit(op)
-    trace.effects[op] = current_place()
+    trace.effects[op] = current_span()
 
 
 def _value(trace: Trace, obj: TracedArray | TracedNumber) -> Value:

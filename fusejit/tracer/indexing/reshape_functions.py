@@ -218,7 +218,7 @@ def require_elements(array: TracedArray) -> None:
             raise needs_python("views a read-only array without elements", "leave it out")
 
 
-def _place(array: TracedArray, axis: int) -> tuple[int, int] | None:
+def _moving_axis(array: TracedArray, axis: int) -> tuple[int, int] | None:
     """The axis of the storage along which an axis moves, and by how many; None if by 0."""
     for at, result in enumerate(array.map.results):
         if axis in result.dims():
@@ -237,7 +237,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     """Whether a step of ``outer`` is a whole run of ``inner``, decided on sizes or strides."""
     if _is_diagonal(array, outer) or _is_diagonal(array, inner):
         raise needs_python("merges a diagonal with another axis", "copy it")
-    places = _place(array, outer), _place(array, inner)
+    places = _moving_axis(array, outer), _moving_axis(array, inner)
     if places[0] is None or places[1] is None:
         if places[0] is places[1]:
             require_elements(array)
@@ -274,7 +274,7 @@ def is_contiguous(array: TracedArray) -> bool:
         return True
     if any(_is_diagonal(array, k) for k in range(array.ndim)):
         return False
-    place = _place(array, array.ndim - 1)
+    place = _moving_axis(array, array.ndim - 1)
     if place is None or abs(place[1]) != 1 or array.storage.has_gaps:
         return False
     storage, trace = array.storage, array.trace
@@ -353,7 +353,7 @@ class _Plan:
 
     def _is_affine(self, group: Group) -> bool:
         """One axis of the storage, split by constants."""
-        places = {_place(self.array, k) and _place(self.array, k)[0] for k in group.old}  # type: ignore[index]
+        places = {_moving_axis(self.array, k) and _moving_axis(self.array, k)[0] for k in group.old}  # type: ignore[index]
         return len(places) == 1 and all(
             self._constant(self.extents[k]) is not None for k in group.new[1:]
         )
@@ -364,7 +364,7 @@ class _Plan:
         axes: list[int] = []
         start = AffineExpr.const(0)
         for position, k in enumerate(group.old):
-            place = _place(self.array, k)
+            place = _moving_axis(self.array, k)
             if place is None or place[1] != 1 or _is_diagonal(self.array, k):
                 return False  # a step, or the same element again and again
             axes.append(place[0])

@@ -57,8 +57,8 @@ def assign(target: TracedArray, value: TracedArray) -> None:
 
     All of an array that is still a pure value is simply replaced, for every view of it.
     """
-    if target.storage.places is not None and target.is_whole:
-        target.storage.places.store(target, value)
+    if target.storage.copy_source is not None and target.is_whole:
+        target.storage.copy_source.store(target, value)
         return
     require_writeable(target)
     storage = target.storage

@@ -42,7 +42,7 @@ def getitem(array: TracedArray, index: tuple[Any, ...]) -> TracedArray:
     picked = pick(array, index, integers)
     result = gather(array, picked, "strided")
     result.storage.note_copied(array.storage.root, may_leave=False, why="a strided view")
-    result.storage.places = _Places(array, integers, picked)
+    result.storage.copy_source = _CopySource(array, integers, picked)
     return result
 
 
@@ -51,13 +51,15 @@ def setitem(array: TracedArray, index: tuple[Any, ...], value: Any) -> None:
     """``array[index] = value``."""
     require_writeable(array)
     integers = _integers(array, index)
-    places = value.storage.places if isinstance(value, TracedArray) and value.is_whole else None
+    places = (
+        value.storage.copy_source if isinstance(value, TracedArray) and value.is_whole else None
+    )
     if places is not None and places.are(array, integers):
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
     PRIMITIVES["scatter"](array, index, integers, value)
 
 
-class _Places:
+class _CopySource:
     """Where the elements of a copy come from."""
 
     def __init__(self, array: TracedArray, integers: list[TracedArray | None], picked: Any) -> None:

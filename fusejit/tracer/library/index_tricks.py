@@ -208,7 +208,7 @@ def _subscripts(number: Any, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @primitive(np.ndindex)
-def places_of(*shape: Any) -> Any:
+def traced_ndindex(*shape: Any) -> Any:
     """``np.ndindex(n, m)``: all subscripts in C order."""
     if len(shape) == 1 and isinstance(shape[0], tuple):
         shape = shape[0]
@@ -228,7 +228,7 @@ def _extent(size: Any) -> Any:
 def elements_of(arr: Any) -> Any:
     """``np.ndenumerate(x)``: the subscripts and the element of each place."""
     array = array_from(as_array(arr))
-    places = places_of(*array.shape)
+    places = traced_ndindex(*array.shape)
     if isinstance(places, list):
         return [(place, array[place]) for place in places]
 

@@ -230,7 +230,7 @@ class Calls:
                 raise needs_python(f"constructs {function_name(cls)}", MOVE_OUTSIDE)
             return native_call(cls, args, kwargs)
         if new is None and init is None:
-            if self._is_plain_class(cls):
+            if self._is_traceable_class(cls):
                 return native_call(cls, args, kwargs)
             return self._native(cls, args, kwargs, rule_for(cls))
         if new is not None:
@@ -246,7 +246,7 @@ class Calls:
         return obj
 
     @staticmethod
-    def _is_plain_class(cls: Any) -> bool:
+    def _is_traceable_class(cls: Any) -> bool:
         """A user class without a constructor of its own or of C, or a named tuple."""
         if is_named_tuple_class(cls):
             return True

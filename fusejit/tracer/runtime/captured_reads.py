@@ -21,7 +21,7 @@ from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.graph_breaks.foreign import why_foreign
-from fusejit.tracer.runtime.guards import guards_of, is_plain_key
+from fusejit.tracer.runtime.guards import guards_of, runs_no_user_code
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import needs_python, unsupported, user_frames
 from fusejit.tracer.runtime.primitives import PRIMITIVES
@@ -140,7 +140,7 @@ class Reading:
         Otherwise it was reached from outside behind the trace's back, and the next call would have
         another one.
         """
-        if not self._trace.is_plain:
+        if not self._trace.has_untraced_callee:
             what = "an array was reached in a way that cannot be followed"
             raise unsupported(what, "pass it as an argument, or make it with np.array")
         return self.constant(array)
@@ -205,7 +205,7 @@ class Reading:
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))
         copy: Any
         if type(obj) is dict:
-            if not all(map(is_plain_key, obj)):
+            if not all(map(runs_no_user_code, obj)):
                 what = f"{path.user_text()} has keys whose class has special methods of its own"
                 raise needs_python(what, "pass the items themselves as arguments")
             self.check(PathCheck(path, CheckKind.KEYS, tuple(obj)))

@@ -32,7 +32,7 @@ from fusejit.tracer.graph_breaks.fallback import (
     WRONG_CALL,
     Fallback,
     Retrace,
-    fault_place,
+    fault_location,
     raised_while_tracing,
 )
 from fusejit.tracer.host import effects, generator_draws, host_functions
@@ -267,7 +267,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             why = "the end of this recursion depends on an element of an array"
             what = f"{why}, so tracing it never ends"
             raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
-        if is_conditional and not fault_place(error):
+        if is_conditional and not fault_location(error):
             what = (
                 f"raises {type(error).__name__} under a condition that only the kernel can evaluate"
             )

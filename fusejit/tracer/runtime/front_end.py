@@ -27,7 +27,7 @@ class TraceInterface(CapturingTrace, Primitives, Protocol):
     """What the front end needs of a trace."""
 
     notes: list[str]
-    is_plain: bool
+    has_untraced_callee: bool
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
 
 
@@ -76,9 +76,9 @@ class FrontEnd:
 
     def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
         """The rewritten form of a function that is called, its default values read by path."""
-        bound, is_plain = self._bind(function)
+        bound, is_untraced = self._bind(function)
         path = self.captures.path_of(function)
-        if is_plain:
+        if is_untraced:
             vet_arguments(function, args, self.captures)
         elif id(function) not in self._with_defaults:
             self._with_defaults.add(id(function))
@@ -92,7 +92,7 @@ class FrontEnd:
             form = rewritten_function(function)
             if form.code is None:
                 bound = function
-                self.trace.is_plain = True
+                self.trace.has_untraced_callee = True
                 self.watch.start()
                 if form.note is not None:
                     self.trace.notes.append(form.note)
@@ -150,8 +150,8 @@ class FrontEnd:
         for name, traced in arguments.items():
             self.captures.register(Path("arg", name), traced)
         args, kwargs = positional_and_keyword(self.entry, arguments)
-        function, is_plain = self._bind(self.entry)
-        if is_plain:
+        function, is_untraced = self._bind(self.entry)
+        if is_untraced:
             vet_arguments(self.entry, (*args, *kwargs.values()), self.captures)
         with self.watch.active():
             try:

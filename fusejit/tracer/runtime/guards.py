@@ -88,7 +88,7 @@ def is_value(obj: object) -> bool:
     if not is_library_value(kind):
         return False
     if kind is frozenset:
-        return all(map(is_plain_key, obj))  # type: ignore[call-overload]
+        return all(map(runs_no_user_code, obj))  # type: ignore[call-overload]
     zone = obj.tzinfo if isinstance(obj, datetime.datetime | datetime.time) else None
     return zone is None or is_library_module(module_of(type(zone)))
 
@@ -160,11 +160,11 @@ def written_by(kind: type) -> Maker:
     return maker_of(kind, _WRITING)
 
 
-def is_plain_key(key: object) -> bool:
+def runs_no_user_code(key: object) -> bool:
     """Whether no code of the user's runs where a key of a dict is hashed, compared or printed."""
     kind = type(key)
     if kind is tuple:
-        return all(map(is_plain_key, key))  # type: ignore[call-overload]
+        return all(map(runs_no_user_code, key))  # type: ignore[call-overload]
     if kind in _KEYS or issubclass(kind, np.generic | type):
         return True
     names = (*_COMPARING, *_WRITING)

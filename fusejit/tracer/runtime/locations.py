@@ -178,26 +178,26 @@ def as_graph_break(refusal: Exception) -> FusejitError:
 
 
 def _error(kind: type[E], what: str, remedy: str) -> E:
-    return placed(kind.at(current_location(), what, remedy))
+    return add_span(kind.at(current_location(), what, remedy))
 
 
-Place = tuple[Location, tuple[int, int] | None]
+SourceSpan = tuple[Location, tuple[int, int] | None]
 """The user's line that runs, and the expression of the traced function: see `FusejitError`."""
 
 
-def current_place() -> Place:
+def current_span() -> SourceSpan:
     """Where the user's program is."""
-    error = placed(FusejitError())
+    error = add_span(FusejitError())
     return error.location, error.position
 
 
-def placed(error: E) -> E:
+def add_span(error: E) -> E:
     """Note in an error which line of the user's runs, and which expression of the function."""
     error.location = current_location()
-    return placed_in(error, user_frames())
+    return add_span_of(error, user_frames())
 
 
-def placed_in(error: E, frames: Sequence[FrameType]) -> E:
+def add_span_of(error: E, frames: Sequence[FrameType]) -> E:
     """Note in an error which expression of the function runs, given the frames of the user's."""
     if frames:
         code, at = frames[-1].f_code, frames[-1].f_lasti // 2
@@ -218,7 +218,7 @@ def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPy
     if not frames:
         return needs_python(what, remedy)
     at = _location(frames)
-    return placed_in(NeedsPython.at(at, what, remedy), frames)
+    return add_span_of(NeedsPython.at(at, what, remedy), frames)
 
 
 def strip_frames(error: E) -> E:

@@ -28,7 +28,7 @@ from fusejit.tracer.runtime.active_trace import ACTIVE
 from fusejit.tracer.runtime.captured_reads import Reading
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import (
-    Place,
+    SourceSpan,
     current_location,
     unsupported,
 )
@@ -82,7 +82,7 @@ class Trace:
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
         self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
-        self.is_plain = False  # some function is traced without callbacks
+        self.has_untraced_callee = False  # some function is traced without callbacks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the callbacks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
@@ -100,8 +100,10 @@ class Trace:
         self.progressions: set[Value] = set()  # integers of rank 1 of which no two are equal
         self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
         self.copies_read_in_loops: list[Storage] = []
-        self.effects: dict[Op, Place] = {}  # where the program makes them
-        self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
+        self.effects: dict[Op, SourceSpan] = {}  # where the program makes them
+        self.mask_indices: list[
+            tuple[Value, TracedArray]
+        ] = []  # where masks are true, inside loops
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.tries = False  # whether a `try` was met

@@ -73,7 +73,7 @@ class Results:
         self.where = where
         self.results: list[Value | View] = []
         self._containers = {id(copy): path for copy, _, path in trace.reading.containers}
-        self._places: dict[int, int] = {}
+        self._result_indices: dict[int, int] = {}
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
@@ -179,13 +179,13 @@ class Results:
         """Whether an op that makes new elements defines a value (a load or a view does not)."""
         return isinstance(self.trace.defined.get(value), GenericOp | HostCall)
 
-    def _place(self, array: TracedArray) -> int:
+    def _result_index(self, array: TracedArray) -> int:
         """The number of the graph's result that is an array."""
-        if id(array) not in self._places:
-            self._places[id(array)] = len(self.results)
+        if id(array) not in self._result_indices:
+            self._result_indices[id(array)] = len(self.results)
             storage = array.storage
             self.results.append(storage.read() if storage.buffer is None else array.memory())
-        return self._places[id(array)]
+        return self._result_indices[id(array)]
 
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
@@ -195,18 +195,18 @@ class Results:
                 return PathLeaf(obj.path)
             if obj.kind is not Kind.ARRAY and (path := self.trace.reading.path_of(obj)) is not None:
                 return PathLeaf(path)  # a complex number of the call
-            own = ResultLeaf(self._place(obj), obj.access, obj.is_view)
+            own = ResultLeaf(self._result_index(obj), obj.access, obj.is_view)
             origin = obj.storage.root.origin
             if origin is None or origin.array is not obj or origin.which is None:
                 return own
-            which = self._place(origin.which)
+            which = self._result_index(origin.which)
             return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
         if isinstance(obj, TracedNumber):
             return HostLeaf(obj.expr)
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
         if isinstance(obj, Choice):
-            return ChoiceLeaf(self._place(obj.tag), tuple(map(self._leaf, obj.numbers)))
+            return ChoiceLeaf(self._result_index(obj.tag), tuple(map(self._leaf, obj.numbers)))
         if type(obj) in (tuple, list) or is_named_tuple(obj):
             return ResultSequence(type(obj), tuple(map(self._leaf, obj)), self._number(obj))
         if type(obj) is dict:

@@ -60,7 +60,7 @@ class Storage:
         self.is_chosen = False  # from two arrays by a condition: NumPy has one of them
         self.stands_for = ""  # in a loop: what NumPy has, into which nothing can be stored here
         self.prefix: Extents | None = None  # what all of it is to the program, if rows are spare
-        self.places: Any = None  # of a copy: where stores into all of it go, too
+        self.copy_source: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
         self.origin: Origin | None = None  # what the array may be instead of a copy
         self._loaded: tuple[int, Block, Value] | None = None

@@ -48,7 +48,7 @@ from fusejit.tracer.values.union_scalar import (
 )
 from fusejit.tracer.values.union_types import (
     assembled,
-    has_place,
+    has_type_at,
     joined,
     narrowed,
     of_some,
@@ -98,7 +98,7 @@ def in_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
         if place == len(either.type.types) - 1:
             return function(typed(either, place))
         return PRIMITIVES["choose"](
-            has_place(either, place),
+            has_type_at(either, place),
             lambda: function(typed(either, place)),
             lambda: rest(place + 1),
         )
@@ -124,7 +124,7 @@ def _without_none(number: Any, text: Callable[[], str]) -> Any:
     """A number that is not None: an `Assert`, whose failure is a TypeError with ``text``."""
     if not is_union_scalar(number) or number.type.types[0] is not None:
         return number
-    none = has_place(number, 0)
+    none = has_type_at(number, 0)
     holds = PRIMITIVES["operator"](np.logical_not, (none,))
     check = Assert(condition=holds.value(), reason=text(), error="TypeError")
     number.trace.emit(check)
@@ -229,7 +229,7 @@ def _at_once(
     place = tag_number(result, result.types.index(kinds[0]))
     for way, type_ in zip(ways, kinds, strict=True):
         if type_ != kinds[0]:
-            tests = [has_place(e, at) for e, at in zip(unions, way, strict=True)]
+            tests = [has_type_at(e, at) for e, at in zip(unions, way, strict=True)]
             test = functools.reduce(functools.partial(arithmetic, np.logical_and), tests)
             this = tag_number(result, result.types.index(type_))
             place = selected(test, this, place, result.tag[1], Kind.PYTHON)
@@ -260,10 +260,10 @@ def _outcome(
     if ufunc in COMPARISONS and are_whole:
         return "by value", I64, (result_kind, BOOL)
     if all_python:
-        is_plain = ufunc in COMPARISONS or ufunc in _SAME_IN_FLOATS
+        has_float_form = ufunc in COMPARISONS or ufunc in _SAME_IN_FLOATS
         if ufunc is np.true_divide:  # by a number of the text, which is not 0
-            is_plain = type(operands[1]) in (int, float) and operands[1] != 0
-        if are_whole or not is_plain:
+            has_float_form = type(operands[1]) in (int, float) and operands[1] != 0
+        if are_whole or not has_float_form:
             return None
         return "floats", F64, (result_kind, BOOL if ufunc in COMPARISONS else F64)
     tokens = [
@@ -315,7 +315,7 @@ def is_none(obj: Any) -> Any:
         made: TracedArray = PRIMITIVES["operator"](np.logical_not, (obj.tag,))
         obj.trace.type_tests[made.value()] = TypeTest(obj.tag.value(), frozenset([0]), 2)
         return made
-    return has_place(obj, 0) if _may_be_none(obj) else obj is None
+    return has_type_at(obj, 0) if _may_be_none(obj) else obj is None
 
 
 def _converted(name: str, number: UnionScalar) -> Any:

@@ -57,15 +57,17 @@ class UnionType:
 
 @dataclass(frozen=True, slots=True)
 class TypeTest:
-    """What a bool of the kernel says of a tag: whether the type is one of ``places``."""
+    """What a bool of the kernel says of a tag: whether the type is one of ``type_indices``."""
 
     tag: Value
-    places: frozenset[int]
+    type_indices: frozenset[int]
     num_types: int
 
     def negated(self) -> TypeTest:
         """The test that is true where this one is false."""
-        return TypeTest(self.tag, frozenset(range(self.num_types)) - self.places, self.num_types)
+        return TypeTest(
+            self.tag, frozenset(range(self.num_types)) - self.type_indices, self.num_types
+        )
 
 
 class UnionScalar:

@@ -201,11 +201,11 @@ def relabelled(
     made = tag_number(type_, places[0])
     for k, place in enumerate(places[1:], start=1):
         if place != places[0]:
-            made = selected(has_place(either, k), tag_number(type_, place), made, dtype, kind)
+            made = selected(has_type_at(either, k), tag_number(type_, place), made, dtype, kind)
     return made
 
 
-def has_place(either: UnionScalar, place: int) -> TracedArray:
+def has_type_at(either: UnionScalar, place: int) -> TracedArray:
     """Whether a number has the type at ``place``: a bool of the kernel."""
     num_types = len(either.type.types)
     made: TracedArray
@@ -234,25 +234,25 @@ def assembled(type_: NumberType | UnionType, value: TracedArray, tag_: Any) -> A
     return UnionScalar(type_, value, tag_) if isinstance(type_, UnionType) else value
 
 
-def _places(tag_: TracedArray, num_types: int) -> frozenset[int]:
+def _type_indices(tag_: TracedArray, num_types: int) -> frozenset[int]:
     """Which of the types the conditionals around this place leave."""
     places = frozenset(range(num_types))
     key = tag_.value()
     for region in tag_.trace.regions:
         test = region.type_test()
         if test is not None and test.tag is key:
-            places &= test.places
+            places &= test.type_indices
     return places
 
 
 def narrowed(obj: Any) -> Any:
     """A number as the conditionals around this place leave it: of one type, if they have asked."""
     if isinstance(obj, OptionalTuple):
-        known = _places(obj.tag, 2)
+        known = _type_indices(obj.tag, 2)
         return obj if len(known) == 2 else (obj.items if 1 in known else None)
     if not is_union_scalar(obj):
         return obj
-    places = _places(obj.tag, len(obj.type.types))
+    places = _type_indices(obj.tag, len(obj.type.types))
     if len(places) == 1:
         return typed(obj, *places)
     return obj if len(places) == len(obj.type.types) else of_some(obj, sorted(places))
