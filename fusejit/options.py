@@ -17,7 +17,6 @@
 | FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
 | FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |
 | FUSEJIT_LAZY            | 0: `fusejit.numpy` is NumPy under another name      | 1                |
-| FUSEJIT_LAZY_AHEAD      | 0: `fusejit.numpy` starts no process that compiles  | 1                |
 | FUSEJIT_LAZY_COMPILES   | 0: NumPy runs what `fusejit.numpy` has deferred     | 1                |
 | FUSEJIT_LAZY_THRESHOLD  | bytes from which `fusejit.numpy` makes an `Array`   | 1048576          |
 | FUSEJIT_LAZY_WINDOW     | operations that `fusejit.numpy` may defer           | 64               |

@@ -28,19 +28,11 @@ class Flat:
     def __class__(self, value: Any) -> None:
         raise TypeError("the class of an iterator of fusejit.numpy cannot be assigned")
 
-    @property
-    def base(self) -> Array:
-        """The array that is iterated over."""
-        return self._array
-
     def __getitem__(self, index: Any) -> Any:
         return wrapped(self._iterator[unwrapped(index, [])], (self._array,))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._iterator[unwrapped(index, [])] = unwrapped(value, [])
-
-    def __delitem__(self, index: Any) -> None:
-        del self._iterator[index]  # type: ignore[attr-defined]  # NumPy's error
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Any:
         return numpy.array(self._iterator, dtype=dtype, copy=copy)
@@ -53,10 +45,6 @@ class Flat:
 
     def __len__(self) -> int:
         return len(self._iterator)
-
-    def copy(self) -> Any:
-        """Return a flat copy of the array."""
-        return wrapped(self._iterator.copy(), ())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._iterator, name)

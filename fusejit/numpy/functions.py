@@ -5,6 +5,7 @@ Each one is recorded as a `Form`. What is not certain to succeed is not recorded
 
 from __future__ import annotations
 
+import itertools
 from types import FrameType
 from typing import Any
 
@@ -136,7 +137,7 @@ def _where_into(condition: Any, x: Any, y: Any, out: Any) -> None:
     out[...] = numpy.where(condition, x, y)
 
 
-_WHERE = Form(_where_into, "np.where({0}, {1}, {2})")
+_WHERE = Form(_where_into, "np.where({0}, {1}, {2})", True)
 
 
 def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
@@ -190,10 +191,19 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
     if source.nbytes < THRESHOLD.get() or not source.nbytes:
         return None
 
-    def function(a: Any, out: Any) -> None:
-        out[...] = numpy.roll(a, shift, axis)
+    places = [at % source.ndim for at in (axis if type(axis) is tuple else (axis,))]
+    shifts = dict(zip(places, shift if type(shift) is tuple else [shift] * len(axes), strict=True))
 
-    form = Form(function, f"np.roll({{0}}, {shift}, {axis})")
+    def function(a: Any, out: Any) -> None:
+        halves = []
+        for at, n in enumerate(a.shape):
+            k = shifts.get(at, 0) % n
+            halves.append([(slice(k), slice(n - k, None)), (slice(k, None), slice(n - k))])
+        for pieces in itertools.product(*halves):
+            to, source = zip(*pieces, strict=True)
+            out[to] = a[source]
+
+    form = Form(function, f"np.roll({{0}}, {shift}, {axis})", 0 not in shifts)
     return record_form(frame, form, (array,), memory_for(frame, source.shape, source.dtype))
 
 
@@ -202,7 +212,7 @@ def _put_mask(mask: Any, value: Any, out: Any) -> None:
     numpy.putmask(out, mask, value)
 
 
-_STORE = Form(_put_mask, "{out}[{0}] = {1}")
+_STORE = Form(_put_mask, "{out}[{0}] = {1}", True)
 
 
 def record_masked_store(frame: FrameType, array: Array, mask: Array, value: Any) -> bool:

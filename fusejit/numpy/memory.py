@@ -15,7 +15,6 @@ import ctypes
 import math
 import os
 from collections.abc import Iterable
-from dis import opname
 from types import CodeType
 from typing import Any
 
@@ -71,14 +70,9 @@ class Memory:
     ) -> numpy.ndarray[Any, Any]:
         """Return an array for a result of an instruction.
 
-        Whether the last result of there was seen tells whether this one will be; of the first one,
-        whether it gets a name.
+        Whether the last result of there was seen tells whether this one will be.
         """
-        site = id(code), instruction
-        is_seen = self._is_seen.get(site)
-        if is_seen is None:
-            is_seen = self._is_seen[site] = _is_named(code, instruction)
-        if is_seen:
+        if self._is_seen.get((id(code), instruction), True):
             return numpy.empty(shape, dtype)
         try:
             array = self._reserved[dtype, shape].pop()
@@ -118,12 +112,3 @@ def reserved(shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:
         return numpy.empty(shape, dtype)
     array.resize(shape, refcheck=False)
     return array
-
-
-def _is_named(code: CodeType, instruction: int) -> bool:
-    """Whether the result of an instruction is stored under a name."""
-    text = code.co_code
-    at = instruction + 2
-    while at < len(text) and opname[text[at]] == "CACHE":
-        at += 2
-    return at < len(text) and opname[text[at]].startswith("STORE_")

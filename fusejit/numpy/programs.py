@@ -3,9 +3,8 @@
 A window is written as the source of a straight-line function: which functions read which results,
 arguments and views, and which results can be seen afterwards. Dtypes, sizes and numbers are no part
 of it; `fuse_jit` handles these. Windows of one source share a `Program`. NumPy runs the first ones.
-Once they have cost enough time, the function is compiled, in a helper process if there is one
-(`fusejit.numpy.ahead`). The decision depends on counts and sizes alone, so that two runs of a
-script give the same bits.
+Once they have cost enough time, the function is compiled. The decision depends on counts and sizes
+alone, so that two runs of a script give the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy
 from numpy._core import umath
 
-from fusejit.numpy import ahead
 from fusejit.numpy.report import REPORT
 
 LARGEST_LITERAL = 8
@@ -32,33 +30,23 @@ FEWEST_VISITS = 2
 
 MOST_PROGRAMS = 10_000
 
-ASK_SECONDS = 0.02, 0.5
-"""The estimated time of windows of a program, and of all windows, from which the helper process
-compiles functions."""
-
-COMPILE_SECONDS = 0.03, 0.003
-"""What taking a compiled function into use is estimated to cost: in any case, and for each
-operation. A program has to have taken NumPy as long."""
+COMPILE_SECONDS = 0.2, 0.02
+"""What compiling a function is estimated to cost: in any case, and for each operation. A program
+has to have taken NumPy as long."""
 
 LOAD_SECONDS = 1.0
 """The time that all windows have to have taken before the compiler is loaded, which takes some
 tenths of a second."""
 
-SECONDS_PER_BYTE = 4e-11
+SECONDS_PER_BYTE = 2e-11
 """What NumPy is estimated to take for the bytes of operands and results."""
 
-_NANOSECONDS = {
-    1.0: "exp exp2 expm1 log log2 log10 log1p sqrt tan arcsin arccos arctan sinh cosh tanh "
-    "arcsinh arccosh arctanh arctan2 power cbrt",
-    8.0: "sin cos remainder",
-    12.0: "hypot fmod logaddexp logaddexp2 floor_divide",
-}
-_SECONDS_PER_ELEMENT = {
-    getattr(numpy, name): 1e-9 * each
-    for each, names in _NANOSECONDS.items()
-    for name in names.split()
-}
-"""What these functions are estimated to take beyond that."""
+_SLOW = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "
+    "arccosh arctanh arctan2 power cbrt remainder hypot fmod logaddexp logaddexp2"
+)
+SLOW_FUNCTIONS = frozenset(_SLOW.split())
+"""Names of functions that are estimated to take NumPy 2 ns for an element, beside the bytes."""
 
 _NAMES: dict[Any, str] = {
     f: name for name, f in vars(numpy).items() if type(f) is numpy.ufunc and f.__name__ == name
@@ -81,6 +69,7 @@ class Form(NamedTuple):
 
     function: Callable[..., Any]
     template: str
+    is_elementwise: bool = False
 
     def __call__(self, *operands: Any) -> None:
         self.function(*operands)
@@ -100,17 +89,12 @@ class Described(NamedTuple):
 
 
 class Program:
-    """What is known of the windows of one source: how many, and their estimated time by NumPy.
-
-    ``question`` is the number of the question to the helper process, 0 if there is none to wait
-    for, and None before it is asked.
-    """
+    """What is known of the windows of one source: how many, and their estimated time by NumPy."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.visits = 0
         self.seconds = 0.0
-        self.question: int | None = None
         self.function: Callable[..., Any] | None = None
         self.is_refused = False
 
@@ -129,17 +113,6 @@ class Program:
             and (_PROCESS.has_compiled or _PROCESS.seconds > LOAD_SECONDS)
         )
 
-    def prepare(self, arguments: list[Any]) -> None:
-        """Ask the helper process for the function, if it will probably be due soon."""
-        if (
-            self.question is None
-            and not self.is_refused
-            and self.visits >= FEWEST_VISITS
-            and self.seconds > ASK_SECONDS[0]
-            and _PROCESS.seconds > ASK_SECONDS[1]
-        ):
-            self.question = ahead.ask(self.source, arguments)
-
     def run(self, arguments: list[Any]) -> None:
         """Run the compiled function; compile it before its first run.
 
@@ -152,7 +125,6 @@ class Program:
             from fusejit.api import decorated_function  # which needs all that compiles
 
             begin = time.perf_counter()
-            ahead.wait(self.question or 0)
             _PROCESS.has_compiled = True
             REPORT.compiled += 1
             function = function_of(self.source)
@@ -230,9 +202,9 @@ class _Writer:
             del operands[-1]
         texts = [self._operand(function, operand) for operand in operands]
         used = [o for o in (out, *operands) if type(o) is numpy.ndarray]
-        each = 2e-9 if type(function) is Form else _SECONDS_PER_ELEMENT.get(function, 0.0)
+        is_slow = type(function) is Form or getattr(function, "__name__", "") in SLOW_FUNCTIONS
         self._seconds += sum(o.nbytes for o in used) * SECONDS_PER_BYTE
-        self._seconds += max(o.size for o in used) * each
+        self._seconds += max(o.size for o in used) * 2e-9 * is_slow
         if not is_new:
             self._lines.append(_store(function, texts, self._array(out)))
             return

@@ -15,88 +15,71 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from fusejit.numpy.blocks import Run
+
 
 def with_shared_memory(
     calls: Sequence[tuple[Any, ...]],
     outs: Sequence[Any],
-    is_new: Sequence[bool],
-    is_seen: Sequence[bool],
+    is_hidden: Sequence[bool],
     uses: Uses,
+    runs: Sequence[Run],
 ) -> list[tuple[Any, ...]]:
-    """Return the calls with other memory for new results that nobody sees after the window.
+    """Return the calls with other memory for hidden results.
 
     ``calls`` are functions and their arguments, in the order of the program; each writes an array
-    of ``outs``, which is new or not, and seen or not.
+    of ``outs``. ``is_hidden`` says which make a new result that nobody sees after the window. Where
+    only a run reads it, one block is enough.
     """
     bases = {id(view.base) for view in uses.views.values()}
-    new = [out for out, fresh in zip(outs, is_new, strict=True) if fresh]
-    whole = {id(out) for out in new if out.base is None and out.flags.c_contiguous}
     hidden = {
         id(out)
-        for out, seen in zip(outs, is_seen, strict=True)
-        if not seen and id(out) in whole and id(out) not in bases
+        for out, hides in zip(outs, is_hidden, strict=True)
+        if hides and id(out) not in bases and out.flags.c_contiguous
     }
     if not hidden:
         return list(calls)
     every = [[*map(id, call)] for call in calls]
     last_use = {key: at for at, keys in enumerate(every) for key in keys if key in hidden}
-    pool = _Pool(calls)
-    for at, out in enumerate(outs):
-        if is_new[at] and id(out) in whole and id(out) not in hidden:
-            pool.lend(out, at)
+    shapes = {
+        id(out): (run.rows, *run.shape[1:])
+        for run in runs
+        for out in outs[run.start : run.stop]
+        if last_use.get(id(out), run.stop) < run.stop
+    }
     memory: dict[int, Any] = {}
+    free: Free = {}
     made = []
     for at, (call, out, keys) in enumerate(zip(calls, outs, every, strict=True)):
         ending = [key for key in dict.fromkeys(keys) if last_use.get(key) == at and key in memory]
-        if is_new[at] and id(out) in hidden:
-            operands = [memory[key] for key in ending] if _is_elementwise(call[0]) else []
-            array = memory[id(out)] = pool.take(out, operands, last_use[id(out)])
-            ending = [key for key in ending if memory[key] is not array]
+        if is_hidden[at] and id(out) in hidden:
+            wanted = out.dtype, shapes.get(id(out), out.shape)
+            memory[id(out)] = _memory_for(wanted, call[0], ending, memory, free)
         for key in ending:
-            pool.free(memory[key])
+            array = memory[key]
+            free.setdefault((array.dtype, array.shape), []).append(array)
         made.append(_with_memory(call, keys, memory))
     return made
 
 
-def _is_elementwise(function: Any) -> bool:
-    """Whether a function can write over an operand that has the result's shape and dtype."""
-    return type(function) is numpy.ufunc or type(function) is partial
+Wanted = tuple[Any, tuple[int, ...]]
+"""A dtype and a shape."""
+
+Free = dict[Wanted, list[Any]]
 
 
-class _Pool:
-    """Memory for hidden results: freed by others, or lent by a result that is written later."""
-
-    def __init__(self, calls: Sequence[tuple[Any, ...]]) -> None:
-        self._calls = calls
-        self._free: dict[tuple[Any, tuple[int, ...]], list[Any]] = {}
-        self._lent: dict[int, int] = {}
-
-    def lend(self, array: Any, at: int) -> None:
-        """Lend the memory of a result until the call at a position writes it."""
-        self._lent[id(array)] = at
-        self.free(array)
-
-    def free(self, array: Any) -> None:
-        self._free.setdefault((array.dtype, array.shape), []).append(array)
-
-    def take(self, out: Any, operands: list[Any], last_use: int) -> Any:
-        """Return the memory of one of the operands, free memory, or new memory."""
-        for array in operands:
-            is_alike = array.shape == out.shape and array.dtype == out.dtype
-            if is_alike and self._may_hold(array, last_use):
+def _memory_for(
+    wanted: Wanted, function: Any, ending: list[int], memory: dict[int, Any], free: Free
+) -> Any:
+    """The memory for a hidden result; an operand that is taken leaves ``ending``."""
+    if type(function) is numpy.ufunc or type(function) is partial:
+        for at, key in enumerate(ending):
+            array = memory[key]
+            if (array.dtype, array.shape) == wanted:
+                del ending[at]
                 return array
-        free = self._free.get((out.dtype, out.shape), [])
-        for at in range(len(free) - 1, -1, -1):
-            if self._may_hold(free[at], last_use):
-                return free.pop(at)
-        return numpy.empty(out.shape, out.dtype)
-
-    def _may_hold(self, array: Any, last_use: int) -> bool:
-        """Whether memory is free until a result has been read for the last time."""
-        written = self._lent.get(id(array), last_use + 1)
-        return last_use < written or (
-            last_use == written and _is_elementwise(self._calls[written][0])
-        )
+    arrays = free.get(wanted)
+    return arrays.pop() if arrays else numpy.empty(wanted[1], wanted[0])
 
 
 def _with_memory(call: tuple[Any, ...], keys: list[int], memory: dict[int, Any]) -> tuple[Any, ...]:

@@ -9,26 +9,24 @@ can see any more is left out.
 from __future__ import annotations
 
 import atexit
-import operator
 import os
 import threading
 import warnings
 import weakref
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from itertools import starmap
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from types import FrameType
+from typing import Any
 
 import numpy
 
 from fusejit.interrupts import is_from_handler
+from fusejit.numpy.batches import Batch, Operation, Warned, batches
 from fusejit.numpy.memory import MOST_BYTES, Memory
-from fusejit.numpy.programs import Form, Program, described_window, program_of
-from fusejit.numpy.replay import Uses, unused, uses_of, visible, with_shared_memory
-from fusejit.numpy.report import REPORT, line_of
+from fusejit.numpy.programs import Program, described_window, program_of
+from fusejit.numpy.replay import Uses, unused, uses_of, visible
+from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
 MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
@@ -37,47 +35,8 @@ MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
 """Whether windows that come often are compiled."""
 
-_INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
-
 MOST_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
-
-
-class Operation(NamedTuple):
-    """One call of NumPy that is to be made.
-
-    Attributes
-    ----------
-    call : tuple
-        A function written in C and its arguments, ndarrays and numbers.
-    out : ndarray
-        The memory that it writes; one of the arguments.
-    name : str
-        What NumPy calls it in warnings.
-    is_new : bool
-        Whether ``out`` was made for this operation.
-    settings : dict
-        ``numpy.geterr()`` when it was recorded.
-    code, instruction, scope
-        Where it was recorded: the code, the offset in it, the globals.
-    """
-
-    call: tuple[Any, ...]
-    out: Any
-    name: str
-    is_new: bool
-    settings: dict[str, str]
-    code: CodeType
-    instruction: int
-    scope: dict[str, Any]
-
-    def line(self) -> int:
-        """Return the line in the file of the code."""
-        return line_of(self.code, self.instruction)
-
-    def without_arrays(self) -> Operation:
-        """Return only where the operation was recorded, and its name."""
-        return self._replace(call=(), out=None)
 
 
 class CompiledRun:
@@ -101,26 +60,6 @@ class CompiledRun:
 
 Paths = dict[int, Any]
 """From the ids of views to the subscripts that make them of their base, or None."""
-
-
-class Batch(NamedTuple):
-    """Operations under the same settings, last one first.
-
-    Attributes
-    ----------
-    calls : list
-        None, and the calls of the operations.
-    places : list of Operation
-        The operations without arrays.
-    forms : list of tuple or None
-        The calls of each `Form`, which are not made in one step.
-    settings : dict
-    """
-
-    calls: list[Any]
-    places: list[Operation]
-    forms: list[Any]
-    settings: dict[str, str]
 
 
 class Window:
@@ -229,28 +168,28 @@ class Window:
 
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
-        warned: list[tuple[Operation, str]] = []
+        warned: Warned = []
         uses = _NO_USES
-        written: set[int] = set()
+        used: set[int] = set()
         raised: list[BaseException] = []
         with self.lock:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
                     uses = uses_of(self.operations)
-                    running, is_seen = to_run(self.operations, self.paths, uses)
+                    running, is_seen, used = to_run(self.operations, self.paths, uses)
                     self._note(is_seen, type(running[-1]) is CompiledRun if running else False)
-                    written = _written(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
                     copy_context().run(_run, self.running, warned)  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
-            self.memory.take_back(unused(uses), written)
+            self.memory.take_back(unused(uses), used)
             self.num_inputs = self.num_bytes = 0
             self.epoch += 1
-        for place, message in warned:
-            _warn(place, message)
+        found = {(p.out, m.startswith("invalid"), m, id(p)): p for p, m in warned}
+        for key in sorted(found):  # of one operation, in the order in which NumPy warns
+            _warn(found[key], key[2])
         if raised:
             raise raised[0]
 
@@ -307,43 +246,14 @@ def flush_all(reason: str = "the process forks or ends") -> None:
         each.flush(reason)
 
 
-def _run(running: list[Batch | CompiledRun], seen: list[tuple[Operation, str]]) -> None:
-    """Run batches from the end of the list, and remove what has run.
-
-    The calls of a batch are made without a line of Python between them, so that what a signal
-    handler raises cannot lose one. ``seen`` receives the warnings to show.
-    """
+def _run(running: list[Batch | CompiledRun], warned: Warned) -> None:
+    """Run batches from the end of the list, and remove what has run."""
     while running:
         item = running[-1]
-        if type(item) is CompiledRun:
+        if isinstance(item, CompiledRun):
             _run_compiled(item, running)
             continue
-        assert isinstance(item, Batch)
-        calls, places, forms, settings = item
-
-        def note(
-            kind: str, _flag: int, calls: list[Any] = calls, places: list[Operation] = places
-        ) -> None:
-            place = places[len(calls) - 1]
-            seen.append((place, f"{kind} encountered in {place.name}"))
-
-        if len(calls) > 1:
-            numpy.seterrcall(note)
-            numpy.seterr(**_collecting(settings))
-            try:
-                deque(starmap(operator.call, iter(calls.pop, None)), maxlen=0)
-            except BaseException as error:
-                if type(error) is IndexError and not calls:
-                    continue  # a finalizer of an object has used an array meanwhile
-                if 0 < len(calls) <= len(places):
-                    at = len(calls) - 1
-                    place = places[at]
-                    if isinstance(error, Exception):
-                        error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
-                    if forms[at] is not None:  # it may have been interrupted: once more
-                        calls.append(forms[at])
-                        forms[at] = None
-                raise
+        item.run(warned)
         running.pop()
 
 
@@ -353,7 +263,7 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
         running.pop()
     elif item.is_begun:
         uses = uses_of(item.operations)
-        running[-1:] = batches(item.operations, *visible(uses), uses)
+        running[-1:], _ = batches(item.operations, *visible(uses), uses)
     else:
         item.is_begun = True
         try:
@@ -362,10 +272,6 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
             if is_from_handler(error):
                 raise
             item.program.refuse(error)
-
-
-def _collecting(settings: dict[str, str]) -> dict[str, Any]:
-    return {kind: "call" if how == "warn" else how for kind, how in settings.items()}
 
 
 def _warn(place: Operation, message: str) -> None:
@@ -382,10 +288,10 @@ def _warn(place: Operation, message: str) -> None:
 
 def to_run(
     operations: list[Operation], paths: Paths, uses: Uses
-) -> tuple[list[Batch | CompiledRun], list[bool]]:
+) -> tuple[list[Batch | CompiledRun], list[bool], set[int]]:
     """Return a compiled run of the operations, or batches for NumPy, last one first.
 
-    Also return whether the result of each operation is seen.
+    Also return whether the result of each operation is seen, and the ids of what is used.
     """
     is_seen, is_needed = visible(uses)
     if COMPILES:
@@ -394,55 +300,9 @@ def to_run(
             program = program_of(described.source)
             arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
             if program.is_due(described):
-                return [CompiledRun(program, arguments, operations)], is_seen
-            program.prepare(arguments)
-    return batches(operations, is_seen, is_needed, uses), is_seen
-
-
-def batches(
-    operations: list[Operation],
-    is_seen: list[bool],
-    is_needed: list[bool],
-    uses: Uses,
-) -> list[Any]:
-    """Return the operations that have to run, last one first."""
-    kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
-    REPORT.num_left_out += len(operations) - len(kept)
-    calls = with_shared_memory(
-        [operations[at].call for at in kept],
-        [operations[at].out for at in kept],
-        [operations[at].is_new for at in kept],
-        [is_seen[at] for at in kept],
-        uses,
-    )
-    made: list[Any] = []
-    for at, call in zip(reversed(kept), reversed(calls), strict=True):
-        operation = operations[at]
-        if not made or made[-1].settings is not operation.settings:
-            made.append(Batch([], [], [], operation.settings))
-        made[-1].calls.append(call)
-        made[-1].places.append(operation.without_arrays())
-        made[-1].forms.append(call if type(call[0]) is Form else None)
-    for batch in made:
-        batch.calls.insert(0, None)
-    return made
-
-
-def _written(running: list[Batch | CompiledRun]) -> set[int]:
-    """Return the ids of the arrays that are read or written."""
-    written: set[int] = set()
-    for item in running:
-        calls = [item.arguments] if isinstance(item, CompiledRun) else item.calls[1:]
-        written.update(id(operand) for call in calls for operand in call)
-    return written
-
-
-def _warns(operation: Operation) -> bool:
-    """Whether an operation may show a warning: then it runs."""
-    may_warn = operation.name in _INTEGER_DIVISIONS or any(
-        type(item) is numpy.ndarray and item.dtype.kind in "fc" for item in operation.call
-    )
-    return may_warn and any(how != "ignore" for how in operation.settings.values())
+                return [CompiledRun(program, arguments, operations)], is_seen, {*map(id, arguments)}
+    made, used = batches(operations, is_seen, is_needed, uses)
+    return [*made], is_seen, used
 
 
 def _renew_locks() -> None:

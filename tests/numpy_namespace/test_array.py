@@ -207,7 +207,7 @@ def test_flat():
     x.flat[0] = 7
     assert x.tolist() == [[7, 1, 2], [3, 0, 0]]
     assert isinstance(x.flat, numpy.flatiter)
-    assert x.flat.base is x
+    assert numpy.shares_memory(x.flat.base, x)
     assert list(x.flat) == [7, 1, 2, 3, 0, 0]
     assert len(x.flat) == 6
     assert numpy.asarray(x.flat).tolist() == [7, 1, 2, 3, 0, 0]

@@ -519,24 +519,6 @@ def test_memory_of_dead_results_is_taken_again():
         assert len(addresses) <= 6
 
 
-def test_temporaries_are_written_to_the_memory_of_a_later_result(monkeypatch):
-    """Until that is computed; so a chain needs no memory beside that of its result."""
-    made = []
-    empty = numpy.empty
-    monkeypatch.setattr(numpy, "empty", lambda *args: made.append(args) or empty(*args))
-    with np.threshold(0), np.window(64):
-        x = np.arange(1000.0)
-        for _ in range(3):  # from the second time on it is known which results are seen
-            y = np.sqrt(x * 2 + 1) - 3
-            z = (y + 1) * (y - 1)  # two temporaries: one of them has memory of its own
-            made.clear()
-            assert z[4] == -1
-    assert len(made) == 1
-    expected = numpy.sqrt(numpy.arange(1000.0) * 2 + 1) - 3
-    assert y.tolist() == expected.tolist()
-    assert z.tolist() == ((expected + 1) * (expected - 1)).tolist()
-
-
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"), reason="not glibc")
 def test_freed_memory_is_used_again_without_page_faults():
     text = """

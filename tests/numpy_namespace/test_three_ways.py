@@ -10,7 +10,8 @@ import numpy
 import pytest
 
 import fusejit.numpy as np
-from fusejit.numpy import recording
+from fusejit.codegen.machine import pool
+from fusejit.numpy import batches, blocks, recording
 from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
 
 NUM_LINES = 30
@@ -29,6 +30,9 @@ def differences(seed: int) -> str:
         with np.threshold(0), np.window(64), no_copies():
             if outcome(lines, np) != expected:
                 return "\n".join([f"seed {seed}, large foreign arrays:", *lines])
+        with np.threshold(0), np.window(64), small_blocks():
+            if outcome(lines, np) != expected:
+                return "\n".join([f"seed {seed}, small blocks on two threads:", *lines])
     return ""
 
 
@@ -37,6 +41,16 @@ def no_copies() -> Iterator[None]:
     """Treat small foreign arrays as large ones, which are not copied to be read later."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recording, "_LARGEST_COPIED", -1)
+        yield
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Compute elementwise operations in blocks of two rows or little more, on two threads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK_BYTES", 16)
+        patch.setattr(batches, "SHARED_FROM", 0)
+        patch.setattr(pool, "_num_threads", 2)
         yield
 
 

@@ -1,0 +1,275 @@
+"""`batches` and `Batch`: what NumPy is to call for the operations of a window, on which threads."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextvars import copy_context
+from itertools import starmap
+from queue import SimpleQueue
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy
+
+from fusejit.numpy.blocks import Run, parts_of, runs_of
+from fusejit.numpy.programs import Form
+from fusejit.numpy.replay import Uses, with_shared_memory
+from fusejit.numpy.report import REPORT, line_of
+
+Call = tuple[Any, ...]
+
+SHARED_FROM = 2**21
+"""Elements that a run has to compute so that several threads compute it."""
+
+_INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
+
+
+class Operation(NamedTuple):
+    """One call of NumPy that is to be made.
+
+    Attributes
+    ----------
+    call : tuple
+        A function written in C and its arguments, ndarrays and numbers.
+    out : ndarray
+        The memory that it writes; one of the arguments.
+    name : str
+        What NumPy calls it in warnings.
+    is_new : bool
+        Whether ``out`` was made for this operation.
+    settings : dict
+        ``numpy.geterr()`` when it was recorded.
+    code, instruction, scope
+        Where it was recorded: the code, the offset in it, the globals.
+    """
+
+    call: Call
+    out: Any
+    name: str
+    is_new: bool
+    settings: dict[str, str]
+    code: CodeType
+    instruction: int
+    scope: dict[str, Any]
+
+    def line(self) -> int:
+        """Return the line in the file of the code."""
+        return line_of(self.code, self.instruction)
+
+    def without_arrays(self, number: int) -> Operation:
+        """Return only where the operation was recorded, its name, and its number as ``out``."""
+        return self._replace(call=(), out=number)
+
+
+Warned = list[tuple[Operation, str]]
+"""Operations without arrays, and the warnings to show for them."""
+
+
+class Batch:
+    """Calls under the same settings, last one first.
+
+    Attributes
+    ----------
+    calls : list
+        None, and the calls of the operations.
+    places : list of Operation
+        The operations without arrays.
+    forms : list of tuple or None
+        The calls of each `Form`, which are not made in one step.
+    settings : dict
+    shares : list of Share
+        Other calls, which may be made at the same time.
+    """
+
+    def __init__(self, settings: dict[str, str], shares: Sequence[Share] = ()) -> None:
+        self.settings = settings
+        self.shares = shares
+        self.calls: list[Any] = []
+        self.places: list[Operation] = []
+        self.forms: list[Any] = []
+
+    def append(self, calls: Sequence[Call], places: Sequence[Operation]) -> None:
+        """Add the calls of operations, once or for several blocks, in the order of the program."""
+        self.calls += calls
+        self.places += [*places] * (len(calls) // len(places))
+        self.forms += [call if type(call[0]) is Form else None for call in calls]
+
+    def complete(self) -> None:
+        """Turn the order round: all calls are there."""
+        self.calls.append(None)
+        for each in self.calls, self.places, self.forms:
+            each.reverse()
+        for share in self.shares:
+            share.batch.complete()
+
+    def run(self, warned: Warned) -> None:
+        """Make the calls, on several threads if there are shares.
+
+        An exception of a signal handler may leave some; then `run` is called again.
+        """
+        for share in self.shares:
+            share.offer(warned)
+        self.run_here(warned)
+        for share in self.shares:
+            share.finish(warned)
+
+    def run_here(self, warned: Warned) -> None:
+        """Make the calls on this thread.
+
+        There is no line of Python between them, so that what a signal handler raises cannot lose
+        one.
+        """
+        calls, places, forms = self.calls, self.places, self.forms
+        if len(calls) < 2:
+            return
+
+        def note(kind: str, _flag: int) -> None:
+            place = places[len(calls) - 1]
+            warned.append((place, f"{kind} encountered in {place.name}"))
+
+        collecting: Any = {
+            kind: "call" if how == "warn" else how for kind, how in self.settings.items()
+        }
+        numpy.seterrcall(note)
+        numpy.seterr(**collecting)
+        try:
+            deque(starmap(operator.call, iter(calls.pop, None)), maxlen=0)
+        except BaseException as error:
+            if type(error) is IndexError and not calls:
+                return  # a finalizer of an object has used an array meanwhile
+            if 0 < len(calls) <= len(places):
+                at = len(calls) - 1
+                place = places[at]
+                if isinstance(error, Exception):
+                    error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
+                if forms[at] is not None:  # it may have been interrupted: once more
+                    calls.append(forms[at])
+                    forms[at] = None
+            raise
+
+
+class Share:
+    """A batch that a worker runs, or the thread that waits for it if no worker has begun it."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._runner: dict[str, str] = {}
+        self._is_done = threading.Event()
+        self._is_offered = False
+
+    def offer(self, warned: Warned) -> None:
+        """Let a worker run it."""
+        if not self._is_offered:
+            self._is_offered = True
+            _QUEUE.put((self, warned))
+
+    def work(self, warned: Warned) -> None:
+        """Run it on a worker, if nothing else does."""
+        if self._is_run_by("worker"):
+            try:
+                copy_context().run(self.batch.run_here, warned)
+            except BaseException:
+                pass  # `finish` runs what is left, and raises
+            finally:
+                self._is_done.set()
+
+    def finish(self, warned: Warned) -> None:
+        """Wait for the worker, and run what it has left."""
+        if not self._is_run_by("waiter"):
+            self._is_done.wait()
+        self.batch.run_here(warned)
+
+    def _is_run_by(self, name: str) -> bool:
+        """Whether the first to ask was the one of this name: the worker or who waits for it."""
+        return self._runner.setdefault("name", name) == name
+
+
+_QUEUE: SimpleQueue[tuple[Share, Warned]] = SimpleQueue()
+_WORKERS: list[threading.Thread] = []
+
+
+def _work(queue: SimpleQueue[tuple[Share, Warned]]) -> None:
+    while True:
+        share, warned = queue.get()
+        share.work(warned)
+        del share, warned
+
+
+def _num_threads() -> int:
+    """Start the workers, and return how many threads there are with the caller."""
+    from fusejit.codegen.machine.pool import get_num_threads  # not needed for small arrays
+
+    wanted = get_num_threads()
+    try:
+        while len(_WORKERS) < wanted - 1:
+            worker = threading.Thread(target=_work, args=(_QUEUE,), daemon=True)
+            worker.start()
+            _WORKERS.append(worker)
+    except RuntimeError:  # the system or the interpreter allows no more
+        pass
+    return min(wanted, len(_WORKERS) + 1)
+
+
+def _forget_workers() -> None:
+    """In a child process, which has none."""
+    global _QUEUE
+    _QUEUE = SimpleQueue()
+    _WORKERS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_workers)
+
+
+def batches(
+    operations: list[Operation],
+    is_seen: list[bool],
+    is_needed: list[bool],
+    uses: Uses,
+) -> tuple[list[Batch], set[int]]:
+    """Return the operations that have to run, last one first, and the ids of what they use."""
+    kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
+    REPORT.num_left_out += len(operations) - len(kept)
+    window = [operations[at] for at in kept]
+    places = [operation.without_arrays(at) for at, operation in enumerate(window)]
+    hidden = [operations[at].is_new and not is_seen[at] for at in kept]
+    runs = runs_of(window)
+    calls = with_shared_memory(
+        [o.call for o in window], [o.out for o in window], hidden, uses, runs
+    )
+    run_at = {run.start: run for run in runs}
+    made: list[Batch] = []
+    at = 0
+    while at < len(calls):
+        run, settings = run_at.get(at), places[at].settings
+        stop = at + 1 if run is None else run.stop
+        first, *others = [calls[at:stop]] if run is None else _parts(run, calls[at:stop])
+        if not made or made[-1].settings is not settings or made[-1].shares or others:
+            made.append(Batch(settings, [Share(Batch(settings)) for _ in others]))
+        made[-1].append(first, places[at:stop])
+        for share, part in zip(made[-1].shares, others, strict=True):
+            share.batch.append(part, places[at:stop])
+        at = stop
+    for batch in made:
+        batch.complete()
+    made.reverse()
+    return made, {id(item) for call in calls for item in call}
+
+
+def _parts(run: Run, calls: Sequence[Call]) -> list[list[Call]]:
+    """Return the calls of a run for each thread."""
+    work = math.prod(run.shape) * len(calls)
+    return parts_of(run, calls, _num_threads() if work >= SHARED_FROM else 1)
+
+
+def _warns(operation: Operation) -> bool:
+    """Whether an operation may show a warning: then it runs."""
+    may_warn = operation.name in _INTEGER_DIVISIONS or any(
+        type(item) is numpy.ndarray and item.dtype.kind in "fc" for item in operation.call
+    )
+    return may_warn and any(how != "ignore" for how in operation.settings.values())
