@@ -30,32 +30,16 @@ _INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
 
 
 class Operation(NamedTuple):
-    """One call of NumPy that is to be made.
+    """One call of NumPy that is to be made, and where it was recorded."""
 
-    Attributes
-    ----------
-    call : tuple
-        A function written in C and its arguments, ndarrays and numbers.
-    out : ndarray
-        The memory that it writes; one of the arguments.
-    name : str
-        What NumPy calls it in warnings.
-    is_new : bool
-        Whether ``out`` was made for this operation.
-    settings : dict
-        ``numpy.geterr()`` when it was recorded.
-    code, instruction, scope
-        Where it was recorded: the code, the offset in it, the globals.
-    """
-
-    call: Call
-    out: Any
-    name: str
-    is_new: bool
-    settings: dict[str, str]
+    call: Call  # a function written in C, and ndarrays and numbers
+    out: Any  # the memory that it writes; one of the arguments
+    name: str  # what NumPy calls it in warnings
+    is_new: bool  # whether `out` was made for this operation
+    settings: dict[str, str]  # of `numpy.geterr`
     code: CodeType
-    instruction: int
-    scope: dict[str, Any]
+    instruction: int  # the offset in the code
+    scope: dict[str, Any]  # the globals
 
     def line(self) -> int:
         """Return the line in the file of the code."""
@@ -71,27 +55,14 @@ Warned = list[tuple[Operation, str]]
 
 
 class Batch:
-    """Calls under the same settings, last one first.
-
-    Attributes
-    ----------
-    calls : list
-        None, and the calls of the operations.
-    places : list of Operation
-        The operations without arrays.
-    forms : list of tuple or None
-        The calls of each `Form`, which are not made in one step.
-    settings : dict
-    shares : list of Share
-        Other calls, which may be made at the same time.
-    """
+    """Calls under the same settings, last one first."""
 
     def __init__(self, settings: dict[str, str], shares: Sequence[Share] = ()) -> None:
         self.settings = settings
-        self.shares = shares
-        self.calls: list[Any] = []
-        self.places: list[Operation] = []
-        self.forms: list[Any] = []
+        self.shares = shares  # other calls, which may be made at the same time
+        self.calls: list[Any] = []  # the first one is None
+        self.places: list[Operation] = []  # without arrays
+        self.forms: list[Any] = []  # the calls of each `Form`, not made in one step, or None
 
     def append(self, calls: Sequence[Call], places: Sequence[Operation]) -> None:
         """Add the calls of operations, once or for several blocks, in the order of the program."""

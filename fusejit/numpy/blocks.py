@@ -24,21 +24,12 @@ _QUIET = frozenset(("ignore", "warn"))
 
 
 class Run:
-    """Consecutive operations that may be computed block by block.
-
-    Attributes
-    ----------
-    start, stop : int
-        The positions of the operations.
-    shape : tuple of int
-        That of all results.
-    rows : int
-        Entries along the first axis of a block, 2 or more: arrays with 1 are broadcast.
-    """
+    """Consecutive operations that may be computed block by block."""
 
     def __init__(self, start: int, operation: Any) -> None:
-        self.start = self.stop = start
+        self.start = self.stop = start  # positions of operations
         self.shape = operation.out.shape
+        # of a block, along the first axis; an array with one row is broadcast
         self.rows = max(2, BLOCK_BYTES // 8 // math.prod(self.shape[1:]))
         self._settings = operation.settings
         self._readers: dict[int, set[Any]] = {}

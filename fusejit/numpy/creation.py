@@ -58,16 +58,16 @@ def creating(original: Any) -> Any:
 
 def creating_of_arrays(original: Any) -> Any:
     """Return a function of `_OF_ARRAYS`, quick where the first argument is plain."""
-    slow = creating(original)
+    slow, atoms, get, ndarray = creating(original), ATOMS, threshold, numpy.ndarray
 
     def function(*args: Any, **kwargs: Any) -> Any:
         first: Any = args
-        while (type(first) is tuple or type(first) is list) and first:
+        while ((kind := type(first)) is tuple or kind is list) and first:
             first = first[0]
-        if first is args or type(first) not in ATOMS:  # an `Array`, or a list that begins with one
+        if kind not in atoms:  # an `Array`, or a list that begins with one
             return slow(*args, **kwargs)
         result = original(*args, **kwargs)
-        if type(result) is numpy.ndarray and result.nbytes < threshold():
+        if type(result) is ndarray and result.nbytes < get():
             return result
         return created(result)
 
@@ -76,10 +76,11 @@ def creating_of_arrays(original: Any) -> Any:
 
 def creating_of_numbers(original: Any) -> Any:
     """Return a function of `_OF_NUMBERS`, which takes little longer than the original."""
+    get, ndarray = threshold, numpy.ndarray
 
     def function(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        if type(result) is numpy.ndarray and result.nbytes < threshold():
+        if type(result) is ndarray and result.nbytes < get():
             return result
         return created(result)
 

@@ -167,44 +167,24 @@ def _unary(name: str, ufunc: numpy.ufunc) -> Callable[..., Any]:
 
 def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
     original = getattr(numpy.ndarray, name)
-    if ufunc is numpy.power:
-        return _power(name)
+    role = "" if name == "__rshift__" else name[2]
+    is_reflected, is_in_place = role == "r", role == "i"
+    record: Callable[..., Any] = record_power if ufunc is numpy.power else record_ufunc
     if ufunc is None or ufunc.signature is not None:
-
-        def at_once(self: Array, other: Any) -> Any:
-            return call_operator(original, self, other, name)
-
-        return _named(at_once, name, original)
-    prefix = "" if name == "__rshift__" else name[2]
-    recorded_ufunc = ufunc
-
-    def method(self: Array, other: Any) -> Any:
-        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other))
-        return call_operator(original, self, other, name) if recorded is None else recorded
-
-    def reflected(self: Array, other: Any) -> Any:
-        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (other, self))
-        return call_operator(original, self, other, name) if recorded is None else recorded
-
-    def in_place(self: Array, other: Any) -> Any:
-        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other), self)
-        return call_operator(original, self, other, name) if recorded is None else recorded
-
-    return _named({"r": reflected, "i": in_place}.get(prefix, method), name, original)
-
-
-def _power(name: str) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
+        record = _record_nothing
 
     def method(self: Array, other: Any, *modulus: Any) -> Any:
-        if not modulus:
-            inputs = (other, self) if name == "__rpow__" else (self, other)
-            out = self if name == "__ipow__" else None
-            recorded = record_power(sys._getframe(1), inputs, out)
-            return call_operator(original, self, other, name) if recorded is None else recorded
-        return call(original, (self, other, *modulus), {}, name)
+        if modulus:
+            return call(original, (self, other, *modulus), {}, name)
+        inputs = (other, self) if is_reflected else (self, other)
+        recorded = record(sys._getframe(1), ufunc, inputs, self if is_in_place else None)
+        return call_operator(original, self, other, name) if recorded is None else recorded
 
     return _named(method, name, original)
+
+
+def _record_nothing(*_: Any) -> None:
+    """Of operators that run at once."""
 
 
 def _fact(name: str) -> property:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.numpy.array import ATOMS, Array, created, unwrapped, wrapped
+from fusejit.numpy.array import ATOMS, Array, created, holds_no_array, unwrapped, wrapped
 from fusejit.numpy.creation import creating, described_as, threshold
 from fusejit.numpy.protocols import PROTOCOLS
 
@@ -23,15 +23,17 @@ _NO_DRAWS = frozenset(_OTHERS.split())
 
 
 def _draw(original: Any) -> Any:
+    atoms, get, ndarray = ATOMS, threshold, numpy.ndarray
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             return original(self)
         for arg in (*args, *kwargs.values()) if kwargs else args:
-            if type(arg) not in ATOMS:
+            if type(arg) not in atoms and not holds_no_array(arg):
                 break
         else:
             result = original(self, *args, **kwargs)
-            if type(result) is numpy.ndarray and result.nbytes >= threshold():
+            if type(result) is ndarray and result.nbytes >= get():
                 return created(result)
             return result
         operands: list[Array] = []

@@ -301,7 +301,9 @@ def record_call(
 _POWERS = {2: numpy.square, 0.5: numpy.sqrt}
 
 
-def record_power(frame: FrameType, inputs: tuple[Any, ...], out: Array | None) -> Array | None:
+def record_power(
+    frame: FrameType, ufunc: numpy.ufunc, inputs: tuple[Any, ...], out: Array | None
+) -> Array | None:
     """Record ``x ** y``, for which NumPy has short forms if y is a number."""
     base, exponent = inputs
     kind = type(exponent)
@@ -312,7 +314,7 @@ def record_power(frame: FrameType, inputs: tuple[Any, ...], out: Array | None) -
             return None
     elif kind is not Array:
         return None
-    return record_ufunc(frame, numpy.power, inputs, out)
+    return record_ufunc(frame, ufunc, inputs, out)
 
 
 def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array | None:

@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -39,19 +40,17 @@ MOST_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
 
 
+@dataclass(slots=True)
 class CompiledRun:
     """A window that a compiled function is to run, and its operations in case that it cannot.
 
     The last argument is an array of one element, which the function sets to 1 when all is written.
     """
 
-    __slots__ = ("arguments", "is_begun", "operations", "program")
-
-    def __init__(self, program: Program, arguments: list[Any], operations: list[Operation]) -> None:
-        self.program = program
-        self.arguments = arguments
-        self.operations = operations
-        self.is_begun = False
+    program: Program
+    arguments: list[Any]
+    operations: list[Operation]
+    is_begun: bool = False
 
     def is_done(self) -> bool:
         """Whether the function has written all results."""
@@ -63,40 +62,19 @@ Paths = dict[int, Any]
 
 
 class Window:
-    """The recorded operations of one thread.
-
-    Attributes
-    ----------
-    operations : list of Operation
-    running : list of Batch or CompiledRun
-        What a flush has begun to run, last one first. An exception of a signal handler may leave
-        some; the next flush runs them.
-    paths : dict
-        From the ids of views that operations use to the subscripts that make them.
-    epoch : int
-        How many flushes there were; an array is pending while its epoch is this one.
-    most : int
-        Operations after which the window is flushed; 0 records nothing.
-    filters : list
-        The filters of warnings under which operations are recorded. In a block that catches
-        warnings there are others, and operations run at once.
-    lock : RLock
-        Held while something is recorded or run.
-    """
+    """The recorded operations of one thread."""
 
     def __init__(self) -> None:
         self.thread = threading.current_thread()
         self.operations: list[Operation] = []
-        self.running: list[Batch | CompiledRun] = []
-        self.paths: Paths = {}
+        self.running: list[Batch | CompiledRun] = []  # what a flush has begun to run, last first
+        self.paths: Paths = {}  # of the views that operations use
         self.memory = Memory()
-        self.epoch = 0
-        self.most = MOST_OPERATIONS
-        self.filters = warnings.filters
-        self.lock = threading.RLock()
-        self.num_inputs = 0
-        self.num_bytes = 0
-        self.frame_id = 0
+        self.epoch = 0  # flushes so far; an array is pending while its epoch is this one
+        self.most = MOST_OPERATIONS  # after which the window is flushed; 0 records nothing
+        self.filters = warnings.filters  # under others, in a block, operations run at once
+        self.lock = threading.RLock()  # held while something is recorded or run
+        self.num_inputs = self.num_bytes = self.frame_id = 0
         self.last_instruction = -1
         _WINDOWS.add(self)
 
