@@ -40,7 +40,7 @@ from benchmarks.scripts.outputs import difference
 MODULES = ("numpy", "fusejit.numpy")
 ROUNDS = {"small": 7, "large": 3, "long": 1}
 SECONDS = {"small": 0.1, "large": 0.0, "long": 8.0}  # of NumPy's runs in one process
-MOST_RUNS = {"small": 20, "large": 1, "long": 1000}
+MAX_RUNS = {"small": 20, "large": 1, "long": 1000}
 LIMIT = 120.0  # seconds for one run
 SLOWER = 1.05
 
@@ -112,7 +112,7 @@ def measured(script: Script, size: str, rounds: int, clock: str = "perf_counter"
         outputs: list[list[str]] = [[], []]
         times: list[list[float]] = [[], []]
         once, _ = ran(script, size, MODULES[0], folder, 1, clock)
-        count = max(1, min(MOST_RUNS[size], math.ceil(SECONDS[size] / once)))
+        count = max(1, min(MAX_RUNS[size], math.ceil(SECONDS[size] / once)))
         cold, printed = ran(script, size, MODULES[1], folder, count, clock)
         outputs[1] += printed
         for number in range(rounds):

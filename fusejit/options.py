@@ -12,7 +12,7 @@
 | FUSEJIT_COMPILE_SECONDS | limit of processor time for compiling a function    | 10               |
 | FUSEJIT_DUMP            | print graph,fused,schedule,loops,source,all; passes |                  |
 | FUSEJIT_DUMP_DIR        | folder for the IR before a failing pass             | temporary folder |
-| FUSEJIT_RETIRE          | 0: compile even where no gain is predicted          | 1                |
+| FUSEJIT_TIERING         | 0: compile even where no gain is predicted          | 1                |
 | FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |
 | FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
 | FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |
@@ -66,7 +66,7 @@ class Options:
     fusion : str or callable
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
         legal fold (`fusejit.fuse.grouping.policy`).
-    retires : bool
+    tiering : bool
         True: Python runs what costs more compiled than it gains (`fusejit.tiering.cost_estimate`).
     is_segment : bool
         True: the function is a segment of one that runs already, or is called between segments.
@@ -90,7 +90,7 @@ class Options:
     enabled: bool = True
     fullgraph: bool = False
     warn: bool = True
-    retires: bool = True
+    tiering: bool = True
     is_segment: bool = False
     formats_in_python: bool = False
     on_error: str = ""
@@ -154,7 +154,7 @@ def options_from_environment(
     warn: bool = True,
     fusion: Any = None,
     compile_seconds: float | None = None,
-    retires: bool = True,
+    tiering: bool = True,
 ) -> Options:
     """Options as the environment asks for them at this moment."""
     directory = os.environ.get("FUSEJIT_CACHE_DIR")
@@ -166,7 +166,7 @@ def options_from_environment(
         enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
         fullgraph=fullgraph,
         warn=warn and _flag("FUSEJIT_WARN", "1"),
-        retires=retires and _flag("FUSEJIT_RETIRE", "1"),
+        tiering=tiering and _flag("FUSEJIT_TIERING", "1"),
         jit=not _flag("FUSEJIT_UNJITTED", "0"),
         cache=_flag("FUSEJIT_CACHE", "1"),
         cache_dir=_path(directory),

@@ -47,7 +47,7 @@ class PassContext:
     report: FusionReport
 
 
-MOST_JOINS = 4  # joined arrays of joined arrays
+MAX_JOINS = 4  # joined arrays of joined arrays
 GraphPass = Callable[[Graph, PassContext], Graph]
 
 
@@ -66,7 +66,7 @@ def _hoist(graph: Graph, at: PassContext) -> Graph:
 def _split_concat_reads(graph: Graph, at: PassContext) -> Graph:
     if at.policy is None:
         return graph
-    for _ in range(MOST_JOINS):  # a roll of a roll
+    for _ in range(MAX_JOINS):  # a roll of a roll
         cut = split_concat_reads(graph)
         if cut is graph:
             break

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("FUSEJIT_RETIRE", "0")
+os.environ.setdefault("FUSEJIT_TIERING", "0")
 os.environ.setdefault("FUSEJIT_LAZY", "1")  # what is tested of `fusejit.numpy` is its own arrays
 
 

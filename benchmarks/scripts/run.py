@@ -25,7 +25,7 @@ from types import CodeType
 
 from benchmarks.scripts import Script, by_name
 
-MOST = 200
+LIMIT = 200
 LOADED_LATE = ("numpy.random", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial")
 
 

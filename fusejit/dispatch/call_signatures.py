@@ -4,7 +4,7 @@ Calls have one signature if they are alike but for sizes, lengths and values. Ar
 signature if they agree in dtype, rank and order of memory; lists, tuples and dicts if what is in
 them does; numbers and texts by type. A text that is another one with each call, or a list that is
 longer, makes a variant each time, of which none is used again. So from the second text or length of
-a signature on, a call is compiled only when its own have come back; and beyond `MOST_PER_SIGNATURE`
+a signature on, a call is compiled only when its own have come back; and beyond `MAX_PER_SIGNATURE`
 variants only when calls like it have come `USES` times (see `fusejit.dispatch.fallback_cache` for
 "like"). Signatures are bounded too: a function that each call gives other dtypes and ranks would be
 compiled for each. So beyond some variants of all signatures a call is compiled only when calls of
@@ -28,7 +28,7 @@ from fusejit.dispatch.fallback_cache import likeness
 from fusejit.ir.raw_reads import dtype_of, flags_of, is_a, ndim_of, value_reader
 from fusejit.outcome import Outcome, fallback
 
-MOST_PER_SIGNATURE = 8
+MAX_PER_SIGNATURE = 8
 USES = 8
 FREE = 16  # variants of all signatures that a function has without such a count
 FREE_VARIANTS_PER_SEGMENT = 8
@@ -39,9 +39,9 @@ WAITS = (
     "same values come again"
 )
 _OFTEN = 16  # calls that wait, before others pass without being asked about
-_MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
+_MAX_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
 _LOOKED_AT = 8  # items of a container, for its signature
-_MOST_ITEMS = 64  # of a container or text in calls whose uses are counted
+_MAX_ITEMS = 64  # of a container or text in calls whose uses are counted
 _DEEPEST = 3  # containers in containers that are looked into: a list may contain itself
 
 
@@ -97,10 +97,10 @@ class CallSignatures:
         """
         signature = _signature(args)
         made = sum(self._variants.values())
-        if self._variants[signature] >= MOST_PER_SIGNATURE:
+        if self._variants[signature] >= MAX_PER_SIGNATURE:
             call, uses = _alike(args), USES
             why = (
-                f"there are {MOST_PER_SIGNATURE} variants for calls that differ from it in sizes, "
+                f"there are {MAX_PER_SIGNATURE} variants for calls that differ from it in sizes, "
                 "lengths or values alone"
             )
         elif made >= free:
@@ -117,14 +117,14 @@ class CallSignatures:
         if call is None:
             return 0
         self._uses[call] = self._uses.pop(call, 0) + 1
-        if len(self._uses) > _MOST_COUNTED:
+        if len(self._uses) > _MAX_COUNTED:
             self._uses.popitem(last=False)
         return self._uses[call]
 
 
 def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
     """What calls that are alike agree in, lists looked into; None where it cannot be told."""
-    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS and depth:
+    if type(value) in (list, tuple) and len(value) <= _MAX_ITEMS and depth:
         parts = tuple(_alike(item, depth - 1) for item in value)
         return None if None in parts else (type(value), *parts)
     return likeness(value)
@@ -139,17 +139,17 @@ def _contents(value: Any, depth: int = _DEEPEST) -> Hashable:
     if read is not None and not is_a(value, enum.Enum):
         return type(value), _contents(read(value)) or read(value)
     if type(value) in (str, bytes):
-        return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
+        return value if len(value) <= _MAX_ITEMS else (len(value), hash(value))
     if type(value) not in (list, tuple, dict):
         return None
     if not depth:
         return len(value)
     if type(value) is dict:
-        items = islice(value.items(), _MOST_ITEMS)
+        items = islice(value.items(), _MAX_ITEMS)
         return len(value), tuple((_key(key), _contents(v, depth - 1)) for key, v in items)
     if type(value) is tuple and all(type(v) is int for v in value):
         return len(value), value
-    return len(value), tuple(_contents(v, depth - 1) for v in value[:_MOST_ITEMS])
+    return len(value), tuple(_contents(v, depth - 1) for v in value[:_MAX_ITEMS])
 
 
 def _key(key: Any) -> Hashable:

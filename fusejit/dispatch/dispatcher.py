@@ -49,7 +49,7 @@ from fusejit.tracer.control_flow.raises import may_raise_deferred
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
 
-MOST_OF_A_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
+MAX_PER_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
 
 
 class Dispatcher:
@@ -87,7 +87,34 @@ class Dispatcher:
 
     # -- a call ---------------------------------------------------------------------------------
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
-        """A call that the entry stub does not serve by itself; ``args`` are in parameter order."""
+        """A call that the entry stub does not serve by itself; ``args`` are in parameter order.
+
+        What can serve it is tried in this order: code that is never inspected, variants, segments
+        and the interpreted tier, what is known to fall back, and at last a new variant.
+        """
+        result = self._run_unseen(args)
+        if not isinstance(result, Outcome):
+            return result
+        while True:
+            seen, for_types = self.variants.compiled, self.variants.for_types
+            result = self._run_known(args, missed)
+            if not isinstance(result, Outcome):
+                return result
+            missed = result
+            if missed.kind is not OutcomeKind.GUARD_FAILED:
+                return self.run_fallback(missed, args)
+            result = self._run_expected_fallback(args)
+            if not isinstance(result, Outcome):
+                return result
+            with self.state.lock:
+                is_same = self.variants.for_types is for_types and self.variants.compiled is seen
+                if is_same and self.variants.segmented is None:  # no other thread made one
+                    made = self.compile_call(args)
+                    break
+        return self._run_first(made, args)
+
+    def _run_unseen(self, args: tuple[Any, ...]) -> Any:
+        """Run a call that no variant may inspect; `MISS` for others."""
         if any(map(has_asking_class, args)):
             return self.run_uninspected(args)
         for arg in args:
@@ -103,52 +130,53 @@ class Dispatcher:
         if self.variants.passed is not None:
             self.variants.count_passed()
             self.state.fallback_cache.recount()
-        while True:
-            seen = self.variants.compiled
-            for variant in seen:
-                variant.renew()
-                result = self.try_launch(variant, args)
-                if not isinstance(result, Outcome):
-                    self.state.inline_cache.record_variant(self.tiering.launcher_of(variant))
-                    return result
-                missed = missed if result is MISS else result
-            segmented, for_types = self.variants.segmented_for(args), self.variants.for_types
-            if segmented is not None:
-                self.installer.install_segments(segmented)
-                return segmented.run(*args)
-            interpreted = self.tiering.interpreted
-            if interpreted is not None and interpreted.serves(args):
-                self.installer.install_interpreted(interpreted.guard)
-                return self.state.run_python(*args)
-            result = self.tiering.tried_again(args)
+        return MISS
+
+    def _run_known(self, args: tuple[Any, ...], missed: Outcome) -> Any:
+        """Run a call by a variant, segments or the interpreted tier; else return why not."""
+        for variant in self.variants.compiled:
+            variant.renew()
+            result = self.try_launch(variant, args)
             if not isinstance(result, Outcome):
+                self.state.inline_cache.record_variant(self.tiering.launcher_of(variant))
                 return result
-            if missed.is_fault:
-                self.state.fallback_cache.add_signature(args, missed)
-            if missed.kind is not OutcomeKind.GUARD_FAILED:
-                return self.run_fallback(missed, args)
-            known = self.state.fallback_cache.outcome(args)
-            if known is None and not self.options.fullgraph:
-                if self.signatures.waits(args):
-                    segmented = self.split_segment(self.signatures.waited(args), args)
-                    if segmented is not None:
-                        return segmented.run(*args)
-                    self.installer.install_waiting(self.signatures, args)
-                    return self.state.run_python(*args)
-                known = self.signatures.refusal(args, self.free_variants)
-            if _is_raised(known) and self.state.fallback_cache.is_guess(args):
-                result = self.run_expecting_exception(args)  # like the one before, most often
-                self.state.fallback_cache.forget(args)
-                return result
-            if known is None and compiler_is_taken():
-                known = fallback(CALLED_BY_NUMBA)
-            if known is not None:
-                return self.run_fallback(known, args)
-            with self.state.lock:
-                is_same = self.variants.for_types is for_types and self.variants.compiled is seen
-                if is_same and self.variants.segmented is None:  # no other thread made one
-                    made = self.compile_call(args)
-                    break
+            missed = missed if result is MISS else result
+        segmented = self.variants.segmented_for(args)
+        if segmented is not None:
+            self.installer.install_segments(segmented)
+            return segmented.run(*args)
+        interpreted = self.tiering.interpreted
+        if interpreted is not None and interpreted.serves(args):
+            self.installer.install_interpreted(interpreted.guard)
+            return self.state.run_python(*args)
+        result = self.tiering.tried_again(args)
+        if not isinstance(result, Outcome):
+            return result
+        if missed.is_fault:
+            self.state.fallback_cache.add_signature(args, missed)
+        return missed
+
+    def _run_expected_fallback(self, args: tuple[Any, ...]) -> Any:
+        """Run in Python a call that is known not to compile; `MISS` for others."""
+        known = self.state.fallback_cache.outcome(args)
+        if known is None and not self.options.fullgraph:
+            if self.signatures.waits(args):
+                segmented = self.split_segment(self.signatures.waited(args), args)
+                if segmented is not None:
+                    return segmented.run(*args)
+                self.installer.install_waiting(self.signatures, args)
+                return self.state.run_python(*args)
+            known = self.signatures.refusal(args, self.free_variants)
+        if _is_raised(known) and self.state.fallback_cache.is_guess(args):
+            result = self.run_expecting_exception(args)  # like the one before, most often
+            self.state.fallback_cache.forget(args)
+            return result
+        if known is None and compiler_is_taken():
+            known = fallback(CALLED_BY_NUMBA)
+        return MISS if known is None else self.run_fallback(known, args)
+
+    def _run_first(self, made: Any, args: tuple[Any, ...]) -> Any:
+        """Run a call by what `compile_call` has made for it."""
         if isinstance(made, Outcome):
             return self.run_fallback(made, args)
         if isinstance(made, SegmentedFunction):
@@ -290,7 +318,7 @@ class Dispatcher:
 
     def split_segment(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """A part in segments, if too many calls differ in lists and texts: Python reads those."""
-        if not self.options.is_segment or differing < MOST_OF_A_PART:
+        if not self.options.is_segment or differing < MAX_PER_PART:
             return None
         with self.state.lock:
             made = self.variants.segmented or self.splitter.without_contents(args)
@@ -380,7 +408,7 @@ class Dispatcher:
         try:
             return self.state.run_python(*args)
         except Exception:
-            if self.options.retires and not self.options.fullgraph:
+            if self.options.tiering and not self.options.fullgraph:
                 self.raised.add(args, self.function)
             raise
 

@@ -26,8 +26,8 @@ from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]
 
-_MOST = 64  # entries; the one that was not met for longest goes
-_MOST_PARTS = 16  # of a tuple
+_LIMIT = 64  # entries; the one that was not met for longest goes
+_MAX_PARTS = 16  # of a tuple
 _OFTEN = 16  # calls of a kind, before they pass without being asked about
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NAMES = (str, bytes, type, np.dtype)  # of which a program chooses by value what it does
@@ -155,7 +155,7 @@ class FallbackCache:
             return
         known = self._known.pop(key, None)
         self._known[key] = _Entry(outcome, 1 if known is None else known.calls)
-        while len(self._known) > _MOST:
+        while len(self._known) > _LIMIT:
             self._known.popitem(last=False)
 
 
@@ -194,6 +194,6 @@ def _signature(value: Any) -> Hashable:
         return type(value), id(value)
     if type(value) in (str, bytes) or is_a(value, np.dtype):
         return type(value), value
-    if type(value) is tuple and len(value) <= _MOST_PARTS:
+    if type(value) is tuple and len(value) <= _MAX_PARTS:
         return tuple, *map(_signature, value)
     return (type(value),)

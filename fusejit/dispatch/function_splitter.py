@@ -29,7 +29,7 @@ from fusejit.stages import Traced
 from fusejit.tracer.capture.source_text import find_source, texts_in
 from fusejit.tracer.graph_breaks.foreign import foreign_arguments, is_operand
 
-MOST_FOR_TYPES = 4  # forms in segments for arguments of kinds that no kernel is given
+MAX_FOR_TYPES = 4  # forms in segments for arguments of kinds that no kernel is given
 
 
 class FunctionSplitter:
@@ -63,7 +63,7 @@ class FunctionSplitter:
     def split_for_types(self, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """The function in segments, for a call with arguments of kinds that no kernel is given."""
         foreign = foreign_arguments(self._state.arguments.named(args), texts_in(self._function))
-        is_full = len(self._variants.for_types) >= MOST_FOR_TYPES
+        is_full = len(self._variants.for_types) >= MAX_FOR_TYPES
         if self._options.fullgraph or not foreign or is_full:
             return None
         made = split_for_types(self.split_request(), self._state.arguments.named(args), foreign)
@@ -88,7 +88,7 @@ class FunctionSplitter:
             self._options.on_error,
             lambda error: self._diagnostics.count(self._diagnostics.fault(error, "open").outcome),
             self._state.run_python,
-            self._options.retires,
+            self._options.tiering,
             self._options.is_segment,
         )
 

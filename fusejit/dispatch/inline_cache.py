@@ -19,7 +19,7 @@ from fusejit.outcome import MISS, Outcome
 
 CHANGES = 4  # of what serves calls, before several ways are asked
 IN_A_ROW = 64  # calls that one serves, before it is asked alone
-MOST = 12  # entries that are tried; the one that served the last call comes first
+LIMIT = 12  # entries that are tried; the one that served the last call comes first
 
 Launch = Callable[..., Any]
 """Takes the parameters by position; returns the result, or an `Outcome` of other calls."""
@@ -98,7 +98,7 @@ class InlineCache:
         self._changes += 1
         self.chain = None
         self._entries = [entry, *(other for other in self._entries if other.key != entry.key)][
-            :MOST
+            :LIMIT
         ]
         entries = self._in_order() if self._changes > CHANGES else []
         if len(entries) > 1:

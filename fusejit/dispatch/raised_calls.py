@@ -4,7 +4,7 @@ A call for which NumPy or the program raises has no variant, so it was looked up
 Python ran it, at ten times the cost of raising. What lets it pass now is a guard of machine code
 (`codegen.launcher.call_guard`): the classes, dtypes, ranks and largest sizes of a call that raised.
 A call that passes and does not raise has been run by Python needlessly: then the guard goes, and
-after `MOST_MISTAKES` of them none is made any more.
+after `MAX_MISTAKES` of them none is made any more.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
 
-MOST_MISTAKES = 4
-MOST_KINDS = 4  # that have guards; others are looked up as before
+MAX_MISTAKES = 4
+MAX_KINDS = 4  # that have guards; others are looked up as before
 
 
 class RaisedCalls:
@@ -38,7 +38,7 @@ class RaisedCalls:
 
     def add(self, args: Sequence[Any], function: FunctionType) -> None:
         """A call has raised."""
-        if self._mistakes >= MOST_MISTAKES:
+        if self._mistakes >= MAX_MISTAKES:
             return
         expected = [replace(expected_of(arg), limit=_size_of(arg)) for arg in args]
         kind = [replace(one, limit=0) for one in expected]
@@ -47,7 +47,7 @@ class RaisedCalls:
                 pairs = zip(expected, self._kinds.pop(at), strict=True)
                 expected = [replace(one, limit=max(one.limit, k.limit)) for one, k in pairs]
                 break
-        self._kinds = [expected, *self._kinds][:MOST_KINDS]
+        self._kinds = [expected, *self._kinds][:MAX_KINDS]
         guards = [CallGuard(expected, NEVER, function) for expected in self._kinds]
         self.guards = tuple(guard.rejects for guard in guards)
 

@@ -64,7 +64,7 @@ class TieringPolicy:
 
     def estimate(self, traced: Traced, args: tuple[Any, ...]) -> CostEstimate | None:
         """What calls like this one cost; None where nothing is left to Python for that."""
-        if self._options.fullgraph or not self._options.retires:
+        if self._options.fullgraph or not self._options.tiering:
             return None
         find = resolver(self._function, self._state.arguments.named(args), traced.traced.constants)
         return estimate_cost(traced.traced, find, is_segment=self._options.is_segment)

@@ -25,7 +25,7 @@ members_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 
 _flags_of: Callable[[type], int] = type.__dict__["__flags__"].__get__
 name_of: Callable[[type], str] = type.__dict__["__name__"].__get__
-_MOST_ITEMS = 64
+_MAX_ITEMS = 64
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement has made
 
 NUMPY_SCALARS = frozenset(np.sctypeDict.values())
@@ -62,7 +62,7 @@ def has_asking_class(obj: object, depth: int = 3) -> bool:
         return any(defined_by(meta, name) not in _META for name in names)
     if depth and (kind is list or kind is tuple or kind is dict):
         items: Iterable[Any] = cast(Any, obj).values() if kind is dict else cast(Any, obj)
-        return any(has_asking_class(item, depth - 1) for item in islice(items, _MOST_ITEMS))
+        return any(has_asking_class(item, depth - 1) for item in islice(items, _MAX_ITEMS))
     return False
 
 

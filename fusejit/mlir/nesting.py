@@ -17,7 +17,7 @@ import re
 
 from fusejit.errors import ParseError
 
-MOST_LEVELS = 1000
+MAX_LEVELS = 1000
 """MLIR itself needs about 1 KiB of stack for each; threads may have less than 8 MiB."""
 
 _TOKEN = re.compile(
@@ -60,11 +60,11 @@ def require_few_levels(text: str) -> None:
     Raises
     ------
     ParseError
-        If it is nested more than `MOST_LEVELS` deep; the message names the line.
+        If it is nested more than `MAX_LEVELS` deep; the message names the line.
     """
     levels, line = deepest(text)
-    if levels > MOST_LEVELS:
+    if levels > MAX_LEVELS:
         raise ParseError(
             f"line {line}: the text is nested {levels} levels deep, and MLIR's parser is trusted "
-            f"with {MOST_LEVELS}: take it apart, or let a pass fold what is nested"
+            f"with {MAX_LEVELS}: take it apart, or let a pass fold what is nested"
         )

@@ -27,11 +27,11 @@ import numpy
 from fusejit.numpy import method_table as method_table
 from fusejit.numpy.array import Array as Array
 from fusejit.numpy.creation import Grid, creators
-from fusejit.numpy.explain import explain as explain
 from fusejit.numpy.report import report as report
 from fusejit.numpy.settings import IS_ON
 from fusejit.numpy.settings import threshold as threshold
 from fusejit.numpy.window import eager as eager
+from fusejit.numpy.window import explain as explain
 from fusejit.numpy.window import window as window
 
 __all__ = list(numpy.__all__)

@@ -21,10 +21,10 @@ from fusejit.numpy.programs import Form
 from fusejit.numpy.replay import Uses, with_shared_memory
 from fusejit.numpy.report import REPORT, line_of
 
-Call = tuple[Any, ...]
-
 SHARED_FROM = 2**21
 """Elements that a run has to compute so that several threads compute it."""
+
+Call = tuple[Any, ...]
 
 _INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
 
@@ -50,8 +50,7 @@ class Operation(NamedTuple):
         return self._replace(call=(), out=number)
 
 
-Warned = list[tuple[Operation, str]]
-"""Operations without arrays, and the warnings to show for them."""
+Warned = list[tuple[Operation, str]]  # operations without arrays, and warnings of them
 
 
 class Batch:

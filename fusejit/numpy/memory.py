@@ -22,16 +22,16 @@ import numpy
 
 from fusejit.numpy.settings import IS_ON
 
-MOST_SITES = 10_000
+MAX_SITES = 10_000
 
-MOST_RESERVED = 64
+MAX_RESERVED = 64
 """Arrays without pages that are kept for later."""
 
 LARGEST_RECYCLED = 2**28, 2**25
 """Bytes up to which freed memory is used again: what old versions of the C library accept last."""
 
 _PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-MOST_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
+MAX_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
 """An eighth of the memory: what pending results may take, and freed memory that is kept."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
@@ -45,7 +45,7 @@ def keep_freed_memory() -> int:
     """
     libc = ctypes.CDLL(None) if os.name == "posix" else None
     if libc is not None and hasattr(libc, "gnu_get_libc_version"):
-        libc.mallopt(_M_TRIM_THRESHOLD, min(MOST_BYTES, 2**31 - 1))
+        libc.mallopt(_M_TRIM_THRESHOLD, min(MAX_BYTES, 2**31 - 1))
         for size in LARGEST_RECYCLED:
             if libc.mallopt(_M_MMAP_THRESHOLD, size):
                 return size
@@ -84,19 +84,19 @@ class Memory:
 
     def take_back(self, unused: Iterable[Any], written: set[int]) -> None:
         """End a window: keep what nothing else refers to, and what was not ``written``."""
+        self._ids -= written
         for array in unused:
             at, flags = id(array), array.flags
             is_whole = flags.c_contiguous and flags.owndata and flags.writeable
-            if at in self._ids and at not in written and is_whole and 1 not in array.shape:
-                if self._num_reserved >= MOST_RESERVED:
-                    break
+            is_whole &= at in self._ids and 1 not in array.shape
+            if is_whole and self._num_reserved < MAX_RESERVED:
                 self._reserved.setdefault((array.dtype, array.shape), []).append(array)
                 self._num_reserved += 1
         self._ids.clear()
 
     def note(self, code: CodeType, instruction: int, is_seen: bool) -> None:
         """Note whether a result of a place was seen."""
-        if len(self._is_seen) > MOST_SITES:
+        if len(self._is_seen) > MAX_SITES:
             self._is_seen.clear()
         self._is_seen[id(code), instruction] = is_seen
 

@@ -14,7 +14,6 @@ import operator
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy
@@ -28,15 +27,15 @@ LARGEST_LITERAL = 8
 FEWEST_VISITS = 2
 """Windows of a program that NumPy runs in any case."""
 
-MOST_PROGRAMS = 10_000
+MAX_PROGRAMS = 10_000
 
 COMPILE_SECONDS = 0.2, 0.02
 """What compiling a function is estimated to cost: in any case, and for each operation. A program
 has to have taken NumPy as long."""
 
-LOAD_SECONDS = 1.0
-"""The time that all windows have to have taken before the compiler is loaded, which takes some
-tenths of a second."""
+LOAD_SECONDS = 0.5
+"""The time that all windows have to have taken before programs are counted. Loading the compiler
+takes some tenths of a second."""
 
 SECONDS_PER_BYTE = 2e-11
 """What NumPy is estimated to take for the bytes of operands and results."""
@@ -104,13 +103,11 @@ class Program:
             return True
         self.visits += 1
         self.seconds += described.seconds
-        _PROCESS.seconds += described.seconds
         once, each = COMPILE_SECONDS
         return (
             not self.is_refused
             and self.visits > FEWEST_VISITS
             and self.seconds > once + each * described.num_operations
-            and (_PROCESS.has_compiled or _PROCESS.seconds > LOAD_SECONDS)
         )
 
     def run(self, arguments: list[Any]) -> None:
@@ -125,7 +122,6 @@ class Program:
             from fusejit.api import decorated_function  # which needs all that compiles
 
             begin = time.perf_counter()
-            _PROCESS.has_compiled = True
             REPORT.compiled += 1
             function = function_of(self.source)
             self.function = decorated_function(function, window_options())
@@ -146,11 +142,18 @@ def window_options() -> Any:
     """The options of `fuse_jit` for windows."""
     from fusejit.options import options_from_environment
 
-    return options_from_environment(fullgraph=True, warn=False, retires=False)
+    return options_from_environment(fullgraph=True, warn=False, tiering=False)
 
 
-_PROCESS = SimpleNamespace(seconds=0.0, has_compiled=False)
-"""The estimated time of windows that NumPy ran in this process, and whether it has compiled one."""
+_seconds = 0.0  # the estimated time of the windows that NumPy ran in this process
+
+
+def are_counted(num_bytes: int) -> bool:
+    """Count the bytes of a window's results; return whether programs are to be counted."""
+    global _seconds
+    _seconds += 3 * num_bytes * SECONDS_PER_BYTE
+    return _seconds >= LOAD_SECONDS
+
 
 _PROGRAMS: dict[str, Program] = {}
 
@@ -159,7 +162,7 @@ def program_of(source: str) -> Program:
     """The program of a source."""
     found = _PROGRAMS.get(source)
     if found is None:
-        if len(_PROGRAMS) >= MOST_PROGRAMS:
+        if len(_PROGRAMS) >= MAX_PROGRAMS:
             del _PROGRAMS[next(iter(_PROGRAMS))]
         found = _PROGRAMS[source] = Program(source)
     return found

@@ -78,6 +78,7 @@ def record_ufunc(
     window = CURRENT.window
     if not window.most:
         return None
+    window.arrive(frame)  # before there is memory for the result: others free some
     owners: list[Array] = []
     values: list[Any] = []
     kinds: list[Any] = []

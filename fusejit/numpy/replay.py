@@ -62,9 +62,7 @@ def with_shared_memory(
     return made
 
 
-Wanted = tuple[Any, tuple[int, ...]]
-"""A dtype and a shape."""
-
+Wanted = tuple[Any, tuple[int, ...]]  # a dtype and a shape
 Free = dict[Wanted, list[Any]]
 
 

@@ -24,19 +24,25 @@ import numpy
 
 from fusejit.interrupts import is_from_handler
 from fusejit.numpy.batches import Batch, Operation, Warned, batches
-from fusejit.numpy.memory import MOST_BYTES, Memory
-from fusejit.numpy.programs import Program, described_window, program_of
+from fusejit.numpy.memory import MAX_BYTES, Memory
+from fusejit.numpy.programs import (
+    Program,
+    are_counted,
+    described_window,
+    function_of,
+    program_of,
+)
 from fusejit.numpy.replay import Uses, unused, uses_of, visible
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
-MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
+MAX_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 """Operations after which a window is flushed; 0: nothing is recorded."""
 
 COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
 """Whether windows that come often are compiled."""
 
-MOST_INPUTS = 32
+MAX_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
 
 
@@ -71,10 +77,10 @@ class Window:
         self.paths: Paths = {}  # of the views that operations use
         self.memory = Memory()
         self.epoch = 0  # flushes so far; an array is pending while its epoch is this one
-        self.most = MOST_OPERATIONS  # after which the window is flushed; 0 records nothing
+        self.most = MAX_OPERATIONS  # after which the window is flushed; 0 records nothing
         self.filters = warnings.filters  # under others, in a block, operations run at once
         self.lock = threading.RLock()  # held while something is recorded or run
-        self.num_inputs = self.num_bytes = self.frame_id = 0
+        self.num_inputs = self.num_bytes = self.num_written = self.frame_id = 0
         self.last_instruction = -1
         _WINDOWS.add(self)
 
@@ -94,34 +100,37 @@ class Window:
         ``owners`` are those of the memory that it uses, the last one that of ``out``; ``views`` are
         for `paths`.
         """
-        instruction = frame.f_lasti
         with self.lock:
-            if id(frame) != self.frame_id:
-                self.frame_id = id(frame)
-            elif instruction <= self.last_instruction and self.operations:
-                self.flush("a loop has come around")
-            self.last_instruction = instruction
+            self.arrive(frame)
+            self.frame_id, self.last_instruction = id(frame), frame.f_lasti
             epoch = self.epoch
             for owner in owners:
                 if owner._window is not self or owner._epoch != epoch:
                     owner._window = self
                     owner._epoch = epoch
                     self.num_inputs += 1
+            self.num_written += out.nbytes
             if is_new:
                 self.num_inputs -= 1
                 self.num_bytes += out.nbytes
             operations = self.operations
-            fields = (call, out, name, is_new, settings, frame.f_code, instruction, frame.f_globals)
-            operations.append(_new(Operation, fields))
+            place = frame.f_code, frame.f_lasti, frame.f_globals
+            operations.append(_new(Operation, (call, out, name, is_new, settings, *place)))
             if views:
                 self.paths.update(views)
             REPORT.recorded += 1
             if len(operations) >= self.most:
                 self.flush("the window is full" if self.most > 1 else "each operation is flushed")
-            elif self.num_inputs > MOST_INPUTS:
+            elif self.num_inputs > MAX_INPUTS:
                 self.flush("the window has many inputs")
-            elif self.num_bytes > MOST_BYTES:
+            elif self.num_bytes > MAX_BYTES:
                 self.flush("much memory is pending")
+
+    def arrive(self, frame: FrameType) -> None:
+        """Run what is recorded if a loop has come around."""
+        is_back = id(frame) == self.frame_id and frame.f_lasti <= self.last_instruction
+        if is_back and self.operations:
+            self.flush("a loop has come around")
 
     def claim(self, owner: Any) -> bool:
         """Let operations on the memory of an `Array` be recorded in this window alone.
@@ -155,7 +164,7 @@ class Window:
                 if not self.running:
                     REPORT.flushed(reason)
                     uses = uses_of(self.operations)
-                    running, is_seen, used = to_run(self.operations, self.paths, uses)
+                    running, is_seen, used = to_run(self, uses)
                     self._note(is_seen, type(running[-1]) is CompiledRun if running else False)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
@@ -163,7 +172,7 @@ class Window:
                 except BaseException as error:
                     raised.append(error)
             self.memory.take_back(unused(uses), used)
-            self.num_inputs = self.num_bytes = 0
+            self.num_inputs = self.num_bytes = self.num_written = 0
             self.epoch += 1
         found = {(p.out, m.startswith("invalid"), m, id(p)): p for p, m in warned}
         for key in sorted(found):  # of one operation, in the order in which NumPy warns
@@ -218,6 +227,31 @@ def eager() -> Iterator[None]:
         yield
 
 
+def explain() -> str:
+    """Return the source of the operations that wait, and what of it would be fused. Runs nothing.
+
+    Examples
+    --------
+    >>> import fusejit.numpy as np
+    >>> np.explain()
+    'no operation waits'
+    """
+    from fusejit.api import decorated_function  # which needs all that compiles
+    from fusejit.options import options_from_environment
+
+    window = CURRENT.window
+    with window.lock:
+        if not (operations := window.operations):
+            return "no operation waits"
+        described = described_window(operations, window.paths, *visible(uses_of(operations)))
+        if described is None:
+            return f"{len(operations)} operations wait; no function could express them"
+        function = function_of(described.source)
+        decorated = decorated_function(function, options_from_environment(warn=False))
+        explanation = decorated.explain(*described.arguments, numpy.zeros(1, numpy.int64))
+    return f"{function.__doc__}\n{explanation}"
+
+
 def flush_all(reason: str = "the process forks or ends") -> None:
     """Run what is recorded in any thread."""
     for each in list(_WINDOWS):
@@ -264,16 +298,15 @@ def _warn(place: Operation, message: str) -> None:
     )
 
 
-def to_run(
-    operations: list[Operation], paths: Paths, uses: Uses
-) -> tuple[list[Batch | CompiledRun], list[bool], set[int]]:
-    """Return a compiled run of the operations, or batches for NumPy, last one first.
+def to_run(window: Window, uses: Uses) -> tuple[list[Batch | CompiledRun], list[bool], set[int]]:
+    """Return a compiled run of a window, or batches for NumPy, last one first.
 
     Also return whether the result of each operation is seen, and the ids of what is used.
     """
+    operations = window.operations
     is_seen, is_needed = visible(uses)
-    if COMPILES:
-        described = described_window(operations, paths, is_seen, is_needed)
+    if COMPILES and are_counted(window.num_written):
+        described = described_window(operations, window.paths, is_seen, is_needed)
         if described is not None:
             program = program_of(described.source)
             arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]

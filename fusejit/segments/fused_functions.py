@@ -15,7 +15,7 @@ from fusejit.tracer.capture.source_text import find_source
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
 """Compiles a function, and is told what it does on errors: see `fusejit.options`."""
-MOST_OF_A_CODE = 4  # functions made from one ``def`` that are fused: inner ones come with each call
+MAX_PER_CODE = 4  # functions made from one ``def`` that are fused: inner ones come with each call
 
 
 class FusedFunctions:
@@ -37,7 +37,7 @@ class FusedFunctions:
         if known is not None:
             return known
         code = function.__code__
-        if self._counts[code] >= MOST_OF_A_CODE:
+        if self._counts[code] >= MAX_PER_CODE:
             return function
         self._counts[code] += 1
         made = self.by_function[function] = _made(function, decorate)

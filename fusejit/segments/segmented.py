@@ -182,12 +182,12 @@ class Helper:
             known = self.what.fused.get(function, self.what.decorate)
             if function in self.what.fused.by_function:
                 self.fused[function] = known
-        elif _is_retired(known):  # larger arguments may still find its fused form
+        elif _runs_interpreted(known):  # larger arguments may still find its fused form
             return function
         return known
 
 
-def _is_retired(fused: Callable[..., Any]) -> bool:
+def _runs_interpreted(fused: Callable[..., Any]) -> bool:
     """Whether a fused form runs the function itself, whatever the sizes of arguments."""
     state = dispatcher_of(fused)
     return (

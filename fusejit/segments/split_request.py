@@ -27,7 +27,7 @@ class SplitRequest:
         Is called with faults of ours; the function is then not split.
     plain : callable or None
         Runs it as it is, given all parameters by position; None if that is what it takes itself.
-    retires : bool
+    tiering : bool
         Whether segments that do not pay are put back: see `fusejit.tiering.segment_profiler`.
     is_segment : bool
         Whether it is a segment, or what Python calls between segments.
@@ -39,5 +39,5 @@ class SplitRequest:
     on_error: str
     failed: Callable[[Exception], None]
     plain: Callable[..., Any] | None = None
-    retires: bool = True
+    tiering: bool = True
     is_segment: bool = False

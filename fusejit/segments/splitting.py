@@ -237,7 +237,7 @@ class _SegmentMaker:
         remade = functools.partial(self._without, helper)
         bodies = self.bodies
         bodies[original] = FunctionBody(original, self.source)
-        if not self.what.retires:
+        if not self.what.tiering:
             like = self.expected or [Expected() for _ in cut.node.args.args]
             served = bodies[run], CallGuard(like, function=self.function)
             return SegmentedFunction(
@@ -255,7 +255,7 @@ class _SegmentMaker:
         return segmented
 
     def _without(self, helper: Helper, interpreted: InterpretedParts) -> FunctionType:
-        """The split function without what is retired."""
+        """The split function without what Python runs."""
         cut = self.cut(interpreted)
         assert cut is not None
         run = self.compiled(cut.node, cut.helper, helper)

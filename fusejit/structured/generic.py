@@ -27,7 +27,7 @@ _MAP = re.compile(r"\s*\(([^()]*)\)\s*(?:\[([^\]]*)\])?\s*->\s*\((.*)\)\s*", re.
 Resolved = tuple[Definition, tuple[Any, ...], dict[str, Any]]
 _ITERATORS = ("parallel", "reduction")
 _OPS: dict[str, StructuredOp] = {}  # by the text of the definition
-_MOST_OPS = 256
+_MAX_OPS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def op_of(definition: Definition) -> StructuredOp:
     """One op for each definition, whose variants calls share."""
     text = str(definition)
     if text not in _OPS:
-        if len(_OPS) >= _MOST_OPS:
+        if len(_OPS) >= _MAX_OPS:
             del _OPS[next(iter(_OPS))]
         _OPS[text] = StructuredOp(definition)
     return _OPS[text]

@@ -164,7 +164,7 @@ ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction
 
 
 # ------------------------------------------------------------------------------------ convolutions
-MOST_COLUMN_BYTES = 2**28
+MAX_COLUMN_BYTES = 2**28
 """A convolution copies its windows for BLAS only if the copy is not larger than this."""
 
 
@@ -188,7 +188,7 @@ def convolved(binding: Binding, image: Any, kernel: Any) -> Any:
     document processing", 2006 (known as im2col).
     """
     windows = _windows(binding, image, kernel)
-    if windows is None or math.prod(windows.shape) * image.dtype.itemsize > MOST_COLUMN_BYTES:
+    if windows is None or math.prod(windows.shape) * image.dtype.itemsize > MAX_COLUMN_BYTES:
         return NotImplemented
     _, kernel_dims, _ = _dims(binding)
     return contracted(binding, windows, kernel, kernel_dims)

@@ -235,7 +235,7 @@ def _entry(op: StructuredOp) -> Any:
     exec(compile(source, filename, "exec"), scope)
     function, scope[name] = scope[name], op.in_python
     # Python runs an op by the interpreter: that never pays, and what it cannot compute is an error
-    return decorated_function(function, options_from_environment(warn=False, retires=False))
+    return decorated_function(function, options_from_environment(warn=False, tiering=False))
 
 
 # ------------------------------------------------------------------------------------ the decorator

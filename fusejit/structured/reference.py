@@ -19,7 +19,7 @@ from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Value
 from fusejit.structured.op import Call
 
-_MOST_POINTS = 1 << 20  # of a domain that are computed at once
+_MAX_POINTS = 1 << 20  # of a domain that are computed at once
 
 
 def computed(call: Call) -> Any:
@@ -129,7 +129,7 @@ def _in_pieces(op: GenericOp) -> GenericOp:
     iterators = list(op.iterators)
     points = math.prod(e.constant for e in op.domain)
     for d, extent in enumerate(op.domain):
-        if points <= _MOST_POINTS:
+        if points <= _MAX_POINTS:
             break
         if iterators[d] is IteratorType.PARALLEL:
             iterators[d] = IteratorType.SEQUENTIAL

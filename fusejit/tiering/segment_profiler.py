@@ -83,7 +83,7 @@ class SegmentProfiler:
     original : callable
         The function itself; takes the parameters by position.
     remade : callable
-        The split function without what is retired.
+        The split function without what Python runs.
     parts : sequence of ProfiledSegment
     sites : sequence of ProfiledCall
     function : FunctionType, optional
@@ -125,7 +125,7 @@ class SegmentProfiler:
         self.runs: list[Run] = [split]  # that have served calls, for the frames of their code
         self._limits: list[int] = []
         self._guard_now: CallGuard | None = None
-        self._retired: InterpretedParts | None = None
+        self._installed: InterpretedParts | None = None
         self._next_reprofile = FIRST_REPROFILE
         self._depth = 0
         self._is_asked = False  # the next call decides again: functions may call each other
@@ -144,7 +144,7 @@ class SegmentProfiler:
 
     def again(self) -> None:
         """What is called was called for the first time, or changed: the next call decides again."""
-        if not self._depth and not self._is_asked and self._now() != self._retired:
+        if not self._depth and not self._is_asked and self._now() != self._installed:
             self._reprofile_next_call()
 
     def request_reprofile(self) -> None:
@@ -155,7 +155,7 @@ class SegmentProfiler:
         self._reprofile_next_call()
 
     def _reprofile_next_call(self) -> None:
-        if self._retired is not None:
+        if self._installed is not None:
             self._is_asked = True
             self.serve(self.runs[-1], self._guard(due=0))
 
@@ -179,8 +179,8 @@ class SegmentProfiler:
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         interpreted = self._now()
         self._is_asked = False
-        if interpreted != self._retired:
-            self._retired = interpreted
+        if interpreted != self._installed:
+            self._installed = interpreted
             is_left = any(not p.is_interpreted for p in self.parts) or any(
                 s.is_fused or not s.was_called for s in self.sites
             )

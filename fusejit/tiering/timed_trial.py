@@ -28,9 +28,9 @@ CALLS = 16  # of each form that are timed
 SOUND = 0.5  # of the timed calls: the longer ones may have been interrupted
 ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
 LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
-MOST_LONG = 3  # such calls, before the variant is taken for the faster one
+MAX_LONG = 3  # such calls, before the variant is taken for the faster one
 MODEST = 8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
-MOST_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
+MAX_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
 CLEAR = 4.0  # times as long, after which a few calls of each form decide though their work differs
 FEW = 4  # such calls
 NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
@@ -129,7 +129,7 @@ class TimedTrial:
             self._is_repeatable = False
         elif compiled_ns > LONG_NS:
             self._long_calls += 1
-            if self._long_calls >= MOST_LONG:
+            if self._long_calls >= MAX_LONG:
                 self._end(False)
             return result
         if self._is_repeatable:
@@ -164,7 +164,7 @@ class TimedTrial:
                 self._end(False)
             raise
         python_ns = self._clock() - begin
-        if next(_timings) != timings + 1 and self._spoiled_calls < MOST_SPOILED:
+        if next(_timings) != timings + 1 and self._spoiled_calls < MAX_SPOILED:
             self._spoiled_calls += 1  # a function that it called was timed in its turn
             return result
         self.python_times.append(python_ns)

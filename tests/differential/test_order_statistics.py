@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.tracer.reductions.order_statistics import (
-    MOST_EXCHANGED,
-    MOST_SELECTED,
-    MOST_SORTED,
+    MAX_EXCHANGED,
+    MAX_SELECTED,
+    MAX_SORTED,
     _network,
 )
 from fusejit_testing.compare import assert_same
@@ -112,7 +112,7 @@ def test_quickselect(values: list[float], half: int) -> None:
 
 
 def test_long_rows_are_left_to_numpy() -> None:
-    for function, most in ((windows, MOST_SELECTED), (sorted_windows, MOST_SORTED)):
+    for function, most in ((windows, MAX_SELECTED), (sorted_windows, MAX_SORTED)):
         half = most // 2
         assert "host_call" in str(fuse_jit(function).trace(numbers(2 * half + 4, "f8"), half))
         assert "host_call" not in str(fuse_jit(function).trace(numbers(2 * half, "f8"), half - 1))
@@ -120,7 +120,7 @@ def test_long_rows_are_left_to_numpy() -> None:
 
 def test_networks_sort() -> None:
     """Whatever sorts all zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z)."""
-    for count in range(2, MOST_EXCHANGED + 1):
+    for count in range(2, MAX_EXCHANGED + 1):
         numbers_in_columns = (np.arange(2**count) >> np.arange(count)[:, None]) & 1
         for i, j in _network(count):
             x, y = numbers_in_columns[[i, j]]

@@ -28,9 +28,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-MOST_WORDS = 25_000
+MAX_WORDS = 25_000
 """Words in all files of ``docs`` together."""
-MOST_LINES_OF_THE_README = 150
+MAX_README_LINES = 150
 UPDATE = os.environ.get("FUSEJIT_UPDATE_DOCS", "0") not in ("", "0")
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -129,8 +129,8 @@ def test_examples_print_what_the_document_says(path, runner):
 
 def test_the_documents_are_short() -> None:
     texts = [path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")]
-    assert sum(len(text.split()) for text in texts) <= MOST_WORDS
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES_OF_THE_README
+    assert sum(len(text.split()) for text in texts) <= MAX_WORDS
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= MAX_README_LINES
 
 
 def test_the_readme_has_examples():

@@ -21,7 +21,7 @@ from fusejit_testing.libraries.records import Kind
 @pytest.fixture(autouse=True)
 def unjitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
-    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    monkeypatch.setenv("FUSEJIT_TIERING", "0")
 
 
 def function() -> None:

@@ -73,7 +73,7 @@ def test_loops_compute_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwc.explain(*depthwise))
     multiplied = RNG.random((2, 9, 10, 3)), RNG.random((3, 2, 3, 4))
     assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwcm.explain(*multiplied))
-    monkeypatch.setattr(library_calls, "MOST_COLUMN_BYTES", 10_000)
+    monkeypatch.setattr(library_calls, "MAX_COLUMN_BYTES", 10_000)
     large = RNG.random((2, 19, 10, 3)), RNG.random((3, 2, 3, 5))
     assert not is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*large))
     small = RNG.random((1, 4, 4, 3)), RNG.random((3, 2, 3, 5))

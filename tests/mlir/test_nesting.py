@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from fusejit.errors import ParseError
-from fusejit.mlir.nesting import MOST_LEVELS, deepest, require_few_levels
+from fusejit.mlir.nesting import MAX_LEVELS, deepest, require_few_levels
 
 N = 100_000
 SAME = "func.func @f(%a: tensor<4xf64>) -> tensor<4xf64> { return %a : tensor<4xf64> }"
@@ -37,7 +37,7 @@ def test_load_refuses_before_mlir_sees_the_text() -> None:
 
     with pytest.raises(ParseError, match="nested 100000 levels"):
         load(DEEP["modules"])
-    fine = "module {" * (MOST_LEVELS - 3) + SAME + "}" * (MOST_LEVELS - 3)
+    fine = "module {" * (MAX_LEVELS - 3) + SAME + "}" * (MAX_LEVELS - 3)
     with pytest.raises(Exception, match="public functions"):  # MLIR has read it: modules in modules
         load(fine)
 

@@ -198,7 +198,7 @@ def test_bounds_of_a_window(monkeypatch):
     assert np.report().flushes == {"the window has many inputs": 1}
     assert total.tolist() == [0, 40, 80]
     np.report().clear()
-    monkeypatch.setattr(sys.modules["fusejit.numpy.window"], "MOST_BYTES", 100)
+    monkeypatch.setattr(sys.modules["fusejit.numpy.window"], "MAX_BYTES", 100)
     y = x + 1 + 2 + 3 + 4
     assert np.report().flushes == {"much memory is pending": 1}
     assert y.tolist() == [10, 11, 12, 13, 14]

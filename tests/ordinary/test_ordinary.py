@@ -114,7 +114,7 @@ def check(program: Program, jit: bool) -> None:
     plain = watched(decorated(program, lambda function: function))  # its module's state is its own
     try:
         ours = watched(
-            decorated(program, lambda function: decorate(function, jit=jit, retires=True))
+            decorated(program, lambda function: decorate(function, jit=jit, tiering=True))
         )
     except TypeError as error:
         raise DecorationError(str(error)) from error

@@ -11,7 +11,7 @@ from fusejit_testing.programs.program_check import check_seed
 BATCH = 25
 UNJITTED, EDGES, MANY, JITTED = 1000, 300, 200, 150
 DEEP = 20_000
-MOST = 0.8  # of the programs at least compile
+LIMIT = 0.8  # of the programs at least compile
 
 
 def batches(count: int) -> list[range]:
@@ -21,8 +21,8 @@ def batches(count: int) -> list[range]:
 def check_batch(seeds: range, *, jit: bool = False, calls: str = "two") -> None:
     """Check every program; most must compile, but for chance: which types a batch of few draws."""
     compiled = sum(check_seed(seed, jit=jit, calls=calls) for seed in seeds)
-    deviation = math.sqrt(len(seeds) * MOST * (1 - MOST))
-    least = MOST * len(seeds) - 4 * deviation
+    deviation = math.sqrt(len(seeds) * LIMIT * (1 - LIMIT))
+    least = LIMIT * len(seeds) - 4 * deviation
     assert compiled >= least, "fusejit refuses too many programs of this batch"
 
 

@@ -25,7 +25,7 @@ GLOBAL = 2.0
 
 def retiring(function: Any) -> Any:
     """The fused form that a user has, with kernels as plain Python."""
-    return decorate(function, jit=False, retires=True)
+    return decorate(function, jit=False, tiering=True)
 
 
 def is_python_s(fused: Any) -> bool:

@@ -20,7 +20,7 @@ from fusejit_testing.oracle import decorate
 
 def retiring(function: Any) -> Any:
     """The fused form that a user has, with kernels as plain Python."""
-    return decorate(function, jit=False, retires=True)
+    return decorate(function, jit=False, tiering=True)
 
 
 def agree(function: Any, fused: Any, *calls: tuple[Any, ...]) -> None:
@@ -204,15 +204,17 @@ def test_a_loop_of_host_calls_on_short_rows_is_python_s() -> None:
     assert fused.variants.interpreted
 
 
-def test_nothing_retires_under_fullgraph_or_when_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_interpreted_under_fullgraph_or_when_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def root(x: float) -> float:
         return x / 2 + 1 / x
 
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+    monkeypatch.setenv("FUSEJIT_TIERING", "1")
     whole = fuse_jit(fullgraph=True)(root)
     assert whole(2.0) == root(2.0)
     assert len(whole.variants) == 1
-    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    monkeypatch.setenv("FUSEJIT_TIERING", "0")
     told = fuse_jit(root)
     assert told(2.0) == root(2.0)
     assert len(told.variants) == 1

@@ -11,14 +11,14 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.call_signatures import WAITS
-from fusejit.dispatch.dispatcher import MOST_OF_A_PART
+from fusejit.dispatch.dispatcher import MAX_PER_PART
 from fusejit.segments.segmented import Helper
 
 
 @pytest.fixture(autouse=True)
 def retiring(monkeypatch):
     """Calls that do not pay are left to Python, as they are without a setting of the tests."""
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+    monkeypatch.setenv("FUSEJIT_TIERING", "1")
 
 
 def counted(link, a, names):
@@ -79,7 +79,7 @@ def test_a_part_that_is_given_ever_longer_lists_does_not_wait_for_each_length():
         np.testing.assert_array_equal(fused(1.5, 60), plain(1.5, 60))
     states = [*states_in(fused.variants.segmented)]
     assert states
-    assert all(state.variants.fallbacks[WAITS] <= MOST_OF_A_PART for state in states)
+    assert all(state.variants.fallbacks[WAITS] <= MAX_PER_PART for state in states)
     assert dispatcher_of(fused).tiering.runs_interpreted  # all else is numbers
 
 

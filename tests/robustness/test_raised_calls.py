@@ -14,7 +14,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.fallback_cache import FallbackCache
-from fusejit.dispatch.raised_calls import MOST_MISTAKES, RaisedCalls
+from fusejit.dispatch.raised_calls import MAX_MISTAKES, RaisedCalls
 
 GOOD = np.linspace(0.0, 1.0, 12).reshape(3, 4)
 FLAT = np.zeros(3)
@@ -32,7 +32,7 @@ def validated(x: Any, high: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _lets_python_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+    monkeypatch.setenv("FUSEJIT_TIERING", "1")
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_after_some_mistakes_there_are_no_guards() -> None:
         return x * int(text)
 
     fused = fuse_jit(odd)
-    for k in range(30 * MOST_MISTAKES):
+    for k in range(30 * MAX_MISTAKES):
         text = f"{k:03}"
         np.testing.assert_equal(outcome(fused, GOOD, text), outcome(odd, GOOD, text))
     assert not raised_calls_of(fused).guards

@@ -220,7 +220,7 @@ def test_what_ends_a_trial():
 @pytest.fixture(autouse=True)
 def retiring(monkeypatch):
     """Calls that do not pay are left to Python, as they are without a setting of the tests."""
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+    monkeypatch.setenv("FUSEJIT_TIERING", "1")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from fusejit.dispatch.call_signatures import (
     FREE,
     FREE_VARIANTS_OF_LATE_SEGMENTS,
     MANY,
-    MOST_PER_SIGNATURE,
+    MAX_PER_SIGNATURE,
     USES,
     CallSignatures,
 )
@@ -52,7 +52,7 @@ def weighted(text: str, x: np.ndarray) -> Any:
 
 def test_lists_of_ever_other_lengths_make_one_variant() -> None:
     f = fuse_jit(total)
-    for length in range(1, 3 * MOST_PER_SIGNATURE):
+    for length in range(1, 3 * MAX_PER_SIGNATURE):
         np.testing.assert_array_equal(f(lists(length)), total(lists(length)))
     assert len(f.variants) == 1
 
@@ -66,13 +66,13 @@ def test_a_length_that_comes_back_gets_its_variant() -> None:
 
 def test_beyond_many_variants_a_length_has_to_come_back_often() -> None:
     f = fuse_jit(total)
-    for length in range(1, 2 * MOST_PER_SIGNATURE):
+    for length in range(1, 2 * MAX_PER_SIGNATURE):
         f(lists(length))
         f(lists(length))
-    assert len(f.variants) == MOST_PER_SIGNATURE
+    assert len(f.variants) == MAX_PER_SIGNATURE
     for _ in range(USES + 1):
         np.testing.assert_array_equal(f(lists(40)), total(lists(40)))
-    assert len(f.variants) == MOST_PER_SIGNATURE + 1
+    assert len(f.variants) == MAX_PER_SIGNATURE + 1
 
 
 def test_ever_other_texts_are_not_compiled_and_one_that_comes_back_is() -> None:
@@ -99,9 +99,9 @@ def test_integers_of_tuples_are_contents_and_numbers_of_lists_are_not() -> None:
 
 def test_fullgraph_bounds_nothing_but_all_variants() -> None:
     f = fuse_jit(total, fullgraph=True)
-    for length in range(1, 2 * MOST_PER_SIGNATURE):
+    for length in range(1, 2 * MAX_PER_SIGNATURE):
         f(lists(length))
-    assert len(f.variants) == 2 * MOST_PER_SIGNATURE - 1
+    assert len(f.variants) == 2 * MAX_PER_SIGNATURE - 1
 
 
 def test_other_dtypes_and_ranks_are_other_kinds() -> None:
@@ -130,7 +130,7 @@ def test_other_dtypes_and_ranks_are_other_kinds() -> None:
 )
 def test_what_calls_of_one_kind_agree_in(first: Any, second: Any, same: bool) -> None:
     kinds = CallSignatures()
-    for _ in range(MOST_PER_SIGNATURE):
+    for _ in range(MAX_PER_SIGNATURE):
         kinds.note_variant((first,))
     assert (kinds.refusal((second,)) is not None) is same
 
@@ -141,7 +141,7 @@ def test_lists_and_dicts_that_contain_themselves() -> None:
 
     f = fuse_jit(scaled)
     x = np.arange(4.0)
-    for length in range(1, 3 * MOST_PER_SIGNATURE):
+    for length in range(1, 3 * MAX_PER_SIGNATURE):
         parts: list[Any] = [1] * (length // 3)
         parts.append(parts)
         named: dict[str, Any] = {str(k): 0 for k in range(length // 3)}
@@ -191,7 +191,7 @@ def many_kinds() -> list[np.ndarray]:
 def test_kinds_that_come_once_are_not_all_compiled(
     retire: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FUSEJIT_RETIRE", retire)
+    monkeypatch.setenv("FUSEJIT_TIERING", retire)
     f = fuse_jit(doubled)
     for x in many_kinds():
         result = f(x)
@@ -206,7 +206,7 @@ def test_kinds_that_come_once_are_not_all_compiled(
 def test_a_kind_that_comes_often_gets_its_variant_and_the_next_ones_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    monkeypatch.setenv("FUSEJIT_TIERING", "0")
     f = fuse_jit(doubled)
     first, *_, other, last = many_kinds()
     for x in many_kinds()[:FREE]:
@@ -229,7 +229,7 @@ def test_a_kind_that_comes_often_gets_its_variant_and_the_next_ones_later(
 def test_the_parts_of_a_function_are_bounded_together(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    monkeypatch.setenv("FUSEJIT_TIERING", "0")
     num_parts = MANY // 4
     body = "".join(f"    x = x * {k + 2}\n    log.append(x.size)\n" for k in range(num_parts))
     source = f"def f(x, log):\n{body}    return x\n"

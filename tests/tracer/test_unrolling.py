@@ -16,8 +16,8 @@ from fusejit import fuse_jit
 from fusejit.errors import NeedsPython
 from fusejit.tracer.control_flow.unrolling import (
     FREE_ITERATIONS,
-    MOST_ITEMS,
-    MOST_OF_A_PART,
+    MAX_ITEMS,
+    MAX_PER_PART,
     OPS_OF_FEW,
     OPS_OF_MANY,
     is_large,
@@ -108,7 +108,7 @@ def test_large_containers_are_no_inputs() -> None:
         return y * sum(weights) / len(weights)
 
     fused = decorate(mean, jit=False)
-    for count in (MOST_ITEMS + 1, MOST_ITEMS + 9):
+    for count in (MAX_ITEMS + 1, MAX_ITEMS + 9):
         weights = [0.5 * k for k in range(count)]
         assert_same(mean(X, weights), fused(X, weights))
     assert len(fused.variants) == 0
@@ -119,14 +119,14 @@ def test_large_containers_are_no_inputs() -> None:
 @pytest.mark.parametrize(
     ("container", "is_too_large"),
     [
-        ([0.5] * MOST_ITEMS, False),
-        ([0.5] * (MOST_ITEMS + 1), True),
-        ({k: [1.0, 2.0] for k in range(MOST_ITEMS // 3)}, False),
-        ({k: [1.0, 2.0, 3.0] for k in range(MOST_ITEMS // 3)}, True),
-        ((1, [2] * MOST_ITEMS), True),
+        ([0.5] * MAX_ITEMS, False),
+        ([0.5] * (MAX_ITEMS + 1), True),
+        ({k: [1.0, 2.0] for k in range(MAX_ITEMS // 3)}, False),
+        ({k: [1.0, 2.0, 3.0] for k in range(MAX_ITEMS // 3)}, True),
+        ((1, [2] * MAX_ITEMS), True),
         ("a text is one item" * 9, False),
     ],
 )
 def test_items_are_counted_with_those_inside(container: Any, is_too_large: bool) -> None:
     assert is_large(container, is_segment=False) is is_too_large
-    assert is_large([0] * (MOST_OF_A_PART + 1), is_segment=True)
+    assert is_large([0] * (MAX_PER_PART + 1), is_segment=True)

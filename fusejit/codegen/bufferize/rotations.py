@@ -56,7 +56,7 @@ def rotations_of(
     stores = {s.view.buffer: s for s in tail}
     if len(stores) < len(tail):
         return []
-    loop_buffers = {buffer: s for buffer, s in stores.items() if _is_cell_store(s)}
+    loop_buffers = {buffer: s for buffer, s in stores.items() if _is_loop_buffer_store(s)}
     taken_from: dict[Buffer, list[Buffer]] = {}
     for buffer, store in loop_buffers.items():
         source = _source(store, defining, here)
@@ -100,7 +100,7 @@ def _tail(body: Block) -> list[Store]:
     return tail
 
 
-def _is_cell_store(store: Store) -> bool:
+def _is_loop_buffer_store(store: Store) -> bool:
     view, buffer = store.view, store.view.buffer
     return (
         store.mask is None

@@ -41,7 +41,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 
 FEW = 8  # points
-MOST = 12  # statements at one point
+LIMIT = 12  # statements at one point
 
 
 def write_short_nests(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -74,7 +74,7 @@ class _Emitter:
         if isinstance(s, ParallelFor) and s.of_program:
             return replace(s, body=self.block(s.body, varying))
         chain = chain_of(s)
-        if chain is None or len(chain.loops) > 1 or len(chain.points) > MOST:
+        if chain is None or len(chain.loops) > 1 or len(chain.points) > LIMIT:
             return s
         if not mentions(Let("_", chain.nest.extent)) & varying:
             return s

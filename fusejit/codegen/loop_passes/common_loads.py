@@ -33,7 +33,7 @@ from fusejit.ir.loops.nodes import (
 )
 
 
-def load_in_front(statements: Sequence[Stmt]) -> list[Stmt]:
+def hoist_common_loads(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel, with such loads before the conditional."""
     return _Emitter().block(statements)
 

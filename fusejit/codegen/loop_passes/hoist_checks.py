@@ -40,7 +40,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.scalar_math import SELECT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
-MOST = 12  # statements of a branch: both are computed each time
+LIMIT = 12  # statements of a branch: both are computed each time
 _DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")
 _REPEATABLE = {*INDEX_OPS, "cast", "convert"} | {
     row.name for row in SCALAR_OPS.values() if row.is_few_instructions
@@ -65,13 +65,13 @@ def _moved(statements: Sequence[Stmt], once: frozenset[str]) -> list[Stmt]:
             s = replace(s, head=_moved(s.head, once), body=_moved(s.body, once))
         elif isinstance(s, If):
             s = replace(s, body=_moved(s.body, once), orelse=_moved(s.orelse, once))
-            found += _in_front(s, once)
+            found += _hoistable(s, once)
             continue
         found.append(s)
     return found
 
 
-def _in_front(s: If, once: frozenset[str]) -> list[Stmt]:
+def _hoistable(s: If, once: frozenset[str]) -> list[Stmt]:
     """What stands for a conditional: itself, or both branches without jumps."""
     if not isinstance(s.condition, Var) or is_check(s):
         return [s]
@@ -101,7 +101,7 @@ class _Part:
 def _parted(body: Sequence[Stmt], once: frozenset[str]) -> _Part | None:
     """A branch taken apart; None if it does more than to compute numbers and check them."""
     part = _Part([], [], {})
-    if len(body) > MOST:
+    if len(body) > LIMIT:
         return None
     for s in body:
         if mentions(s) & part.cells.keys():

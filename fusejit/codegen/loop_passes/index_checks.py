@@ -42,7 +42,7 @@ from fusejit.codegen.analysis.kernel_statements import (
     is_work,
     moduli,
 )
-from fusejit.codegen.loop_passes.loop_versions import needed_in_front, tested
+from fusejit.codegen.loop_passes.loop_versions import needed_before_loop, tested
 from fusejit.codegen.loop_passes.unread_names import drop_unread
 from fusejit.dataclass import replace
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
@@ -164,12 +164,12 @@ class _Walk:
 
     def let(self, s: Let) -> Let:
         """A name is given: what it stands for from here on."""
-        is_cell = s.name in self.values.cells
-        known = self.values.read(s.value, "" if is_cell else s.name)
+        is_mutable = s.name in self.values.cells
+        known = self.values.read(s.value, "" if is_mutable else s.name)
         self.values.of.pop(s.name, None)
         if known is not None:
             self.values.of[s.name] = known
-        elif not is_cell:
+        elif not is_mutable:
             self.values.new_atom(s.name)  # younger than the loop around
         if not isinstance(s.value, Apply):
             return s
@@ -267,10 +267,10 @@ class _Walk:
         ends = None
         if isinstance(lower, Polynomial) and isinstance(upper, Polynomial):
             ends = lower, upper
-        is_cell = s.var in self.values.cells
+        is_mutable = s.var in self.values.cells
 
         def body() -> list[Stmt]:
-            var = self.values.of[s.var] = self.values.new_atom("" if is_cell else s.var)
+            var = self.values.of[s.var] = self.values.new_atom("" if is_mutable else s.var)
             if ends is not None and self.facts.is_exact(ends[0]):
                 self.facts.add(var - ends[0])
             if ends is not None and self.facts.is_exact(ends[1]):
@@ -280,10 +280,10 @@ class _Walk:
         before, num_open = self._state(), len(self.open)
         slow: list[Stmt] = [replace(s, body=self._carried(s, body))]
         still_open = self.open[num_open:]
-        if is_cell or ends is None or not still_open or not self.may_version or is_nest(s):
+        if is_mutable or ends is None or not still_open or not self.may_version or is_nest(s):
             return slow
         rank = self.facts.rank(s.var)
-        conditions = needed_in_front(
+        conditions = needed_before_loop(
             self.facts,
             s.var,
             ends,

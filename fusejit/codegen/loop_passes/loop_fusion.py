@@ -392,7 +392,7 @@ def _stripped(statements: Sequence[Stmt], unread: set[str]) -> list[Stmt]:
 def _without_stores(chain: Chain, unread: set[str]) -> list[Stmt]:
     """The chain without stores to what nobody reads, and without what only they needed."""
     if not chain.written() & unread:
-        return [_settled(chain)]
+        return [_parallel_for(chain)]
     points: list[Let | StoreElement | If] = []
     for s in chain.points:
         if isinstance(s, If):
@@ -402,7 +402,7 @@ def _without_stores(chain: Chain, unread: set[str]) -> list[Stmt]:
             points.append(s)
     if not any(isinstance(s, StoreElement | If) for s in points):
         return []
-    return [_settled(_without_unused(replace(chain, points=tuple(points))))]
+    return [_parallel_for(_without_unused(replace(chain, points=tuple(points))))]
 
 
 def _without_unused(chain: Chain) -> Chain:
@@ -424,7 +424,7 @@ def _without_unused(chain: Chain) -> Chain:
     return replace(chain, levels=tuple(reversed(levels)), points=tuple(reversed(points)))
 
 
-def _settled(chain: Chain) -> ParallelFor:
+def _parallel_for(chain: Chain) -> ParallelFor:
     """The nest; it streams only what it writes from end to end and never reads."""
     statement = chain.statement()
     streams = chain.nest.streamed

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from fusejit.dataclass import replace
 from fusejit.ir.loops.nodes import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
 
-MOST = 40  # statements of a condition that is written twice
+LIMIT = 40  # statements of a condition that is written twice
 
 
 def rotate_loops(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -37,7 +37,7 @@ def _moved(s: Stmt) -> list[Stmt]:
         return [s]
     head, body = rotate_loops(s.head), rotate_loops(s.body)
     size = _size(head)
-    if size is None or not 0 < size <= MOST:
+    if size is None or not 0 < size <= LIMIT:
         return [replace(s, head=head, body=body)]
     return [*head, While((), s.condition, [*body, *head])]
 

@@ -19,10 +19,10 @@ from fusejit.ir.loops.index_math import both, compute
 from fusejit.ir.loops.nodes import Expr
 from fusejit.ir.loops.polynomial import Polynomial
 
-MOST = 8  # comparisons before a loop
+LIMIT = 8  # comparisons before a loop
 
 
-def needed_in_front(
+def needed_before_loop(
     facts: Facts,
     var: str,
     ends: tuple[Polynomial, Polynomial],
@@ -64,7 +64,7 @@ def needed_in_front(
     ]
     facts.forget(mark)
     conditions = [*small, *needed]  # what is small first: then the sums cannot overflow
-    return conditions if len(conditions) <= MOST else None
+    return conditions if len(conditions) <= LIMIT else None
 
 
 def _smallest(

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusejit.codegen.loop_nests.short_nests import write_short_nests
 from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
-from fusejit.codegen.loop_passes.common_loads import load_in_front
+from fusejit.codegen.loop_passes.common_loads import hoist_common_loads
 from fusejit.codegen.loop_passes.defer_index_wrap import defer_index_wrap
 from fusejit.codegen.loop_passes.hoist_checks import hoist_checks
 from fusejit.codegen.loop_passes.index_checks import CallFacts, prove_checks
@@ -101,7 +101,7 @@ KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
     ("rotate loops", _always(rotate_loops)),
     ("reuse memory", _always(reuse_memory)),
     ("write small nests as statements", _always(write_short_nests)),
-    ("hoist common loads", _always(load_in_front)),
+    ("hoist common loads", _always(hoist_common_loads)),
     ("hoist offsets", _always(hoist_offsets)),
     (
         "prevent stride versioning",

@@ -68,7 +68,7 @@ BLOCK_POINTS = 1024
 ROW_BLOCK_POINTS = 65_536
 """Elements of a row block at least: half a megabyte of float64."""
 
-MOST_BANDS = 16
+MAX_BANDS = 16
 
 ROW_BLOCK_EDGES = 8
 """A row block has at least so many times more blocks than wait at one of its ends."""
@@ -239,7 +239,7 @@ class _RingBuffer:
             minimum(
                 floordiv(units, self.edge * ROW_BLOCK_EDGES + 1), floordiv(points, ROW_BLOCK_POINTS)
             ),
-            MOST_BANDS,
+            MAX_BANDS,
         )
         enough: Expr = int_of(compute(">=", points, SERIAL_POINTS))
         if overlap.constants is None:
@@ -290,8 +290,8 @@ class _RingBuffer:
         """Rows and slot of a block: a slot of the ring buffer, or one of those that wait."""
         into, left = step - self.first, self.last - 1 - step
         slot, slots = str(self.slot), self.lag + 1
-        waits_in_front = let(slot, slots + into, rebind=True)
-        waits_behind = let(slot, slots + self.edge + left, rebind=True)
+        waits_before = let(slot, slots + into, rebind=True)
+        waits_after = let(slot, slots + self.edge + left, rebind=True)
         number = step + self.back * (self.units - 1 - 2 * step)
         place = (self.row_block * self.slots + self.slot) * self.block * self.row
         return [
@@ -300,8 +300,8 @@ class _RingBuffer:
             let(slot, mod(into, slots)),
             If(
                 less(into, self.edge),
-                [waits_in_front],
-                [If(less(left, self.edge), [waits_behind])],
+                [waits_before],
+                [If(less(left, self.edge), [waits_after])],
             ),
             let(str(self.base), place),
         ]

@@ -219,9 +219,9 @@ class Slots:
             value = op.source
         if root.order is not None or not root.type.rank:
             return None
-        if self._are_bound_behind(root, result.type.extents):
+        if self._are_bound_after(root, result.type.extents):
             return None
-        if self._is_checked_behind(root, result):
+        if self._is_checked_after(root, result):
             return None
         name, memory = self.add(result.type.dtype, result.type.extents, None)
         strides = dense_strides(extent_polynomials(root.type.extents))
@@ -233,7 +233,7 @@ class Slots:
         )
         return name
 
-    def _are_bound_behind(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
+    def _are_bound_after(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
         """Whether the launcher knows some of the extents only when the value is computed."""
         symbols = frozenset[str]().union(*(e.symbols() for e in extents))
         return any(
@@ -242,7 +242,7 @@ class Slots:
             if self.positions[op] > self._position(value)
         )
 
-    def _is_checked_behind(self, value: Value, result: Value) -> bool:
+    def _is_checked_after(self, value: Value, result: Value) -> bool:
         """Whether a kernel may write ``value`` before it is sure that it has as many elements as
         its reshape ``result``."""
         extents = (*value.type.extents, *result.type.extents)

@@ -38,8 +38,8 @@ from fusejit.ir.ops import (
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Value, View
 
-MOST_REGIONS = 9  # of one op: a stencil that wraps around along two axes
-MOST_OPS = 72  # that one block may be cut into
+MAX_REGIONS = 9  # of one op: a stencil that wraps around along two axes
+MAX_OPS = 72  # that one block may be cut into
 _ZERO = AffineExpr.const(0)
 
 
@@ -176,7 +176,7 @@ class _Session:
                 break
             for op in gone:
                 del regions[op]
-        return regions if sum(map(len, regions.values())) <= MOST_OPS else {}
+        return regions if sum(map(len, regions.values())) <= MAX_OPS else {}
 
     def _may_be_cut(self, op: GenericOp) -> bool:
         """Elementwise, and read only elementwise: a reduction shares loops with what it reads."""
@@ -213,7 +213,7 @@ class _Session:
                     for end in part.sides[axis]:
                         if not self._insert(bounds[dim], end - offset):
                             return None
-        if math.prod(len(b) - 1 for b in bounds) > MOST_REGIONS:
+        if math.prod(len(b) - 1 for b in bounds) > MAX_REGIONS:
             return None
         regions = []
         for corners in itertools.product(*(itertools.pairwise(b) for b in bounds)):

@@ -186,7 +186,7 @@ class BlockContext:
         low, high = sorted((self.position(first), self.position(last)))
         return bisect_left(self._checks, high) > bisect_right(self._checks, low)
 
-    def is_bound_behind(self, symbol: str, op: Op) -> bool:
+    def is_bound_after(self, symbol: str, op: Op) -> bool:
         """Whether an integer of this block is not known yet where an op stands."""
         return self._bound_at.get(symbol, -1) > self.position(op)
 

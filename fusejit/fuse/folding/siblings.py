@@ -283,7 +283,7 @@ def _may_move_up(
     start, varying = context.position(to), (symbols_of(op) | read) - fixed
     if varying and context.is_checked_between(to, op):
         return False
-    if any(context.is_bound_behind(name, to) for name in varying):
+    if any(context.is_bound_after(name, to) for name in varying):
         return False
     producers = (context.producer(v) for v in op.operand_values)
     return all(

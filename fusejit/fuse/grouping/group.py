@@ -304,7 +304,7 @@ class _Grouping:
         for member in group.ops:
             own = group.shared_dims[member][shared_loop]
             for read in self._reads(member):
-                load, is_reshaped = self._load_behind(read.root)
+                load, is_reshaped = self._load_under_views(read.root)
                 if load is None or load.view.buffer.alias_class != store.view.buffer.alias_class:
                     continue
                 is_same = load.view.buffer is store.view.buffer and not is_reshaped
@@ -336,10 +336,10 @@ class _Grouping:
         """Whether the op reads memory of a class."""
         loads: list[Load | None] = [op] if isinstance(op, Load) else []
         if isinstance(op, GenericOp):
-            loads = [self._load_behind(read.root)[0] for read in self._reads(op)]
+            loads = [self._load_under_views(read.root)[0] for read in self._reads(op)]
         return any(s is not None and s.view.buffer.alias_class == alias_class for s in loads)
 
-    def _load_behind(self, root: Value) -> tuple[Load | None, bool]:
+    def _load_under_views(self, root: Value) -> tuple[Load | None, bool]:
         """The load whose memory a value shows, and whether its axes were split or merged."""
         op, is_reshaped = self.defining.get(root), False
         while isinstance(op, ViewOp | ReshapeOp):

@@ -6,7 +6,7 @@ from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 
-_MOST = 24  # facts that are combined in pairs
+_LIMIT = 24  # facts that are combined in pairs
 
 
 class SymbolFacts:
@@ -68,7 +68,7 @@ class SymbolFacts:
         """Whether ``expr >= 0`` follows."""
         if self._is_obvious(expr):
             return True
-        relevant = [f for f in self.known if f.symbols() & expr.symbols()][:_MOST]
+        relevant = [f for f in self.known if f.symbols() & expr.symbols()][:_LIMIT]
         if any(self._is_obvious(expr - f) for f in relevant):
             return True
         return any(

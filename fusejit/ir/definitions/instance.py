@@ -35,7 +35,7 @@ _OF_INTEGERS = ("bitwise_and", "bitwise_or", "max_unsigned", "min_unsigned")
 _OF_BOOL_SUMS = {"add": "or", "multiply": "and", "bitwise_and": "and", "bitwise_or": "or"}
 
 
-MOST_WINDOW_POINTS = 16
+MAX_WINDOW_POINTS = 16
 """A window of at most so many points is written out (`fusejit.fuse.reshaping.unroll`)."""
 
 
@@ -227,7 +227,7 @@ def _long_dims(binding: Binding) -> list[str]:
     reductions = [d for d in binding.definition.dims if d in binding.definition.reductions]
     sizes = [binding.dims[d].as_constant() for d in reductions]
     known = [size for size in sizes if size is not None]
-    is_small = len(known) == len(sizes) and math.prod(known) <= MOST_WINDOW_POINTS
+    is_small = len(known) == len(sizes) and math.prod(known) <= MAX_WINDOW_POINTS
     return [] if is_small else reductions
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from fusejit.ir.analysis.lines import shortened
 
-_MOST = 60  # characters
+_LIMIT = 60  # characters
 
 
 class WrittenTexts(Mapping[str, str]):
@@ -28,7 +28,7 @@ class WrittenTexts(Mapping[str, str]):
         self._values = values
 
     def __getitem__(self, name: str) -> str:
-        return shortened(ast.unparse(_written(self._values[name], self._values)), _MOST)
+        return shortened(ast.unparse(_written(self._values[name], self._values)), _LIMIT)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

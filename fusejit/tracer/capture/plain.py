@@ -28,11 +28,11 @@ from fusejit.tracer.capture.callables import (
     rule_for,
 )
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
-from fusejit.tracer.runtime.captures import Captures, is_open
+from fusejit.tracer.runtime.captures import CaptureRegistry, is_open
 from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
 _AS_ARGUMENT = "pass it as an argument"
@@ -43,12 +43,12 @@ _TYPE_TESTS = ("isinstance", "type", "callable")
 @functools.cache
 def _of_traced_types() -> frozenset[str]:
     """Attributes of traced values that no array and no number has: nothing hides them here."""
-    own = {name for kind in (TracedArray, TracedNumber) for name in dir(kind)}
+    own = {name for kind in (TracedArray, SymbolicNumber) for name in dir(kind)}
     return frozenset(own - {*dir(np.ndarray), *dir(np.float64), *dir(int)})
 
 
 def vet(
-    function: FunctionType, path: Path | None, entry: FunctionType, captures: Captures
+    function: FunctionType, path: Path | None, entry: FunctionType, captures: CaptureRegistry
 ) -> list[CodeType]:
     """Record checks for all that a plainly traced function reads from outside.
 
@@ -60,7 +60,7 @@ def vet(
         Where each call finds it; None if it is the traced function or cannot be found again.
     entry : FunctionType
         The traced function.
-    captures : Captures
+    captures : CaptureRegistry
         Records the checks.
 
     Returns
@@ -78,7 +78,7 @@ def vet(
     return vetting.codes
 
 
-def vet_arguments(function: FunctionType, args: tuple[Any, ...], captures: Captures) -> None:
+def vet_arguments(function: FunctionType, args: tuple[Any, ...], captures: CaptureRegistry) -> None:
     """Refuse objects from outside whose attributes a plain function would use unnoticed.
 
     What it reads would be a constant of the trace, what it writes a traced value in the user's
@@ -140,7 +140,7 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
 
 
 class _Vetting:
-    def __init__(self, entry: FunctionType, captures: Captures) -> None:
+    def __init__(self, entry: FunctionType, captures: CaptureRegistry) -> None:
         self.entry = entry
         self.captures = captures
         self.codes: list[CodeType] = []

@@ -1,7 +1,7 @@
 """What a loop carries from one iteration to the next, and what it leaves.
 
 `fusejit.tracer.control_flow.loop_entry` has the start of the body,
-`fusejit.tracer.control_flow.loop_settling` its end.
+`fusejit.tracer.control_flow.loop_fixpoint` its end.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.control_flow.changing_extents import at, left_behind, rows
+from fusejit.tracer.control_flow.changing_extents import at, rows, values_after
 from fusejit.tracer.control_flow.live_out_arrays import LiveOutArrays
 from fusejit.tracer.control_flow.loop_entry import TAG, parts_of
-from fusejit.tracer.control_flow.loop_settling import LoopSettling
+from fusejit.tracer.control_flow.loop_fixpoint import LoopFixpoint
 from fusejit.tracer.control_flow.number_values import (
     number_value,
     number_values,
@@ -42,17 +42,17 @@ from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_one
 from fusejit.tracer.runtime.locations import current_span, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar
 from fusejit.tracer.values.union_types import tag, type_of, wide
 
 _ONLY_INSIDE = "is defined only inside a loop"
 
 
-class Carried(LoopSettling):
+class Carried(LoopFixpoint):
     """The carried names of a loop, and what they hold after it."""
 
     def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
@@ -132,7 +132,7 @@ class Carried(LoopSettling):
             what = f"{name!r} is bound again in a loop that also changes in place what it held"
             raise unsupported(what, f"write {name} = {name}.copy() before the loop")
 
-    def _object_behind(
+    def _object_after(
         self, array: TracedArray, storage: Storage, names: Mapping[str, Any]
     ) -> TracedArray:
         """The object that is ``array`` after the loop, where ``storage`` has its elements."""
@@ -166,7 +166,7 @@ class Carried(LoopSettling):
             before = self._before.get(name, UNDEFINED)
             if not self.runs and not self.is_sure(name, before):
                 self.after[name] = _only_inside(name)
-            elif isinstance(now, TracedNumber) and now.affine is not None:
+            elif isinstance(now, SymbolicNumber) and now.affine is not None:
                 self._views[name] = now
             elif is_number(now) or is_union_scalar(now):
                 types = types_of_values(type_of(now))
@@ -176,13 +176,13 @@ class Carried(LoopSettling):
                 if is_union_scalar(now):
                     self._types[name] = now.type
             elif is_array(now) and (storage := behind.find(now.storage)) is not None:
-                self._views[name] = self._object_behind(now, storage, names)
+                self._views[name] = self._object_after(now, storage, names)
             elif is_array(now) and extents_are_captured(self.trace, now.storage.extents):
-                if self._is_cell(
+                if self._is_loop_buffer(
                     now.storage.root
                 ):  # it is what a loop buffer held before this iteration
                     self._require_trips(2)
-                self._views[name] = self._object_behind(now, behind.copy(now.storage), names)
+                self._views[name] = self._object_after(now, behind.copy(now.storage), names)
                 if self._origins.may_be_another(now):
                     self._copied_late.add(name)
                     if self._origins.is_tracked():
@@ -204,7 +204,7 @@ class Carried(LoopSettling):
             raise Fallback("the order of axes in memory changes in a loop")
         if array.storage.has_gaps:
             loop_buffer.storage.note_copied(array.storage.root, False, "a part that a loop carries")
-        elif not array.is_whole and not self._is_cell(array.storage.root):
+        elif not array.is_whole and not self._is_loop_buffer(array.storage.root):
             root = array.storage.root  # no one else sees an array that the body has made
             is_alone = self._is_mine(root) and is_contiguous(without_ones(array))
             loop_buffer.storage.note_copied(root, is_alone, "a view that a loop carries")
@@ -226,7 +226,7 @@ class Carried(LoopSettling):
         """The number of the last iteration, where there is one."""
         return None
 
-    def last_of(self, number: TracedNumber) -> Any:
+    def last_of(self, number: SymbolicNumber) -> Any:
         """What an integer of the body was in the last iteration."""
         return number
 
@@ -234,14 +234,14 @@ class Carried(LoopSettling):
         """What was a view, or an integer, in the last iteration is that view after the loop."""
         if not self._views:
             return
-        numbers = {n: o for n, o in self._views.items() if isinstance(o, TracedNumber)}
+        numbers = {n: o for n, o in self._views.items() if isinstance(o, SymbolicNumber)}
         last = None if len(numbers) == len(self._views) else self.last_number()
         symbols = {} if last is None else {self.symbol: last}
         shown: dict[int, TracedArray] = {}  # two names may have one object
         for name, now in self._views.items():
-            if isinstance(now, TracedNumber):
+            if isinstance(now, SymbolicNumber):
                 made: Any = self.last_of(now)
-                left = [made.affine] if isinstance(made, TracedNumber) and made.affine else []
+                left = [made.affine] if isinstance(made, SymbolicNumber) and made.affine else []
             else:
                 results = tuple(e.substitute(symbols=symbols) for e in now.map.results)
                 extents = tuple(e.substitute(symbols=symbols) for e in now.extents)
@@ -283,7 +283,7 @@ class Carried(LoopSettling):
         for name, extents in self._changing.items():
             last = self.last_number()
             assert last is not None
-            self.after[name] = left_behind(self._loop_buffers[name], at(extents, last + 1))
+            self.after[name] = values_after(self._loop_buffers[name], at(extents, last + 1))
         self._show_what_is_left()
         for name in self._all_names():
             if name not in self.after:
@@ -313,7 +313,7 @@ class Carried(LoopSettling):
                 lengths[group] = number_of_rows(self.trace, number, storage.extents[0])
             extents = (lengths[group], *storage.extents[1:])
             loop_buffer = self._loop_buffers[name]
-            self.after[name] = (left_behind if name in self.live else rows)(loop_buffer, extents)
+            self.after[name] = (values_after if name in self.live else rows)(loop_buffer, extents)
 
     def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
         """``go_on`` and none of the flags at the start of an iteration."""

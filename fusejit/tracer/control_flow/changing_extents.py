@@ -61,6 +61,6 @@ def rows(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     return TracedArray(loop_buffer.storage, loop_buffer.map, extents)
 
 
-def left_behind(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
+def values_after(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     """What the program holds after the loop: an array of its own."""
     return copy_of(rows(loop_buffer, extents), loop_buffer.dtype, None, "copy")

@@ -24,7 +24,7 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 @primitive("select")
@@ -92,6 +92,6 @@ def _between(number: Any, low: int, high: Any) -> Any:
     if not is_kernel_number(number):
         return number
     trace = number.trace
-    most = high.affine if isinstance(high, TracedNumber) else AffineExpr.const(high)
+    most = high.affine if isinstance(high, SymbolicNumber) else AffineExpr.const(high)
     symbol = bound_number(trace, int_value(number), AffineExpr.const(low), most)
-    return TracedNumber.of_affine(trace, symbol)
+    return SymbolicNumber.of_affine(trace, symbol)

@@ -28,7 +28,7 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def items_of(obj: Any) -> Items | None:
 
 
 def _affine(obj: Any) -> AffineExpr:
-    if isinstance(obj, TracedNumber):
+    if isinstance(obj, SymbolicNumber):
         return obj.as_affine()
     if is_kernel_number(obj):
         return current_trace().bind(obj)
@@ -89,7 +89,7 @@ def _affine(obj: Any) -> AffineExpr:
 @primitive(range)
 def range_of(*args: Any) -> Any:
     """``range`` with a bound that changes with each call or each iteration."""
-    if not any(isinstance(a, TracedNumber) or is_kernel_number(a) for a in args):
+    if not any(isinstance(a, SymbolicNumber) or is_kernel_number(a) for a in args):
         return NotImplemented
     if not 1 <= len(args) <= 3:
         raise numpy_raises("TypeError: range expected 1 to 3 arguments")

@@ -211,7 +211,7 @@ class LoopEntry(Region):
         self.trace.store(View.whole(buffer), value)
         return TracedArray.whole(storage)
 
-    def show_changing_cells(self) -> None:
+    def show_changing_buffers(self) -> None:
         """Define, once an iteration has a symbol, its view of loop buffers that change length."""
         for name, extents in self._changing.items():
             shown = rows(self._loop_buffers[name], at(extents, AffineExpr.symbol(self.symbol)))

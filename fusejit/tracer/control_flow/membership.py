@@ -17,7 +17,7 @@ from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_kernel_number, is_number
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
@@ -29,7 +29,7 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
         if is_number(item) or isinstance(item, TracedArray):
             same = operator_call(np.equal, (container, item))
             return as_kernel_number(PRIMITIVES[np.any](same), Kind.PYTHON, BOOL)
-    elif is_kernel_number(item) or (isinstance(item, TracedNumber) and item.is_local):
+    elif is_kernel_number(item) or (isinstance(item, SymbolicNumber) and item.is_local):
         if type(container) is range:
             return _in_range(item, container)
         if type(container) in (tuple, list, set, frozenset, dict) and all(

@@ -30,8 +30,8 @@ from fusejit.tracer.runtime.locations import SourceSpan, current_location, needs
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
@@ -191,7 +191,9 @@ class Region:
     def decide(self, value: Any, what: str, *more: Any) -> NoReturn:
         """Take a decision that earlier ops should have known: start the trace again."""
         if self.trace.table.get((self.key, what, *more)) == value:
-            raise unsupported(f"the loop does not settle ({what} {more})", "write it more simply")
+            raise unsupported(
+                f"the loop does not reach a fixed point ({what} {more})", "write it more simply"
+            )
         if what in _OTHER_VISITS:
             for key in [k for k in self.trace.table if k[1] == "type"]:
                 del self.trace.table[key]
@@ -226,7 +228,7 @@ class Region:
         if isinstance(obj, MaskedElements) and self._needs_array(name):
             obj = obj.selected()
         left: tuple[AffineExpr, ...] = ()
-        if isinstance(obj, TracedNumber):
+        if isinstance(obj, SymbolicNumber):
             left = () if obj.affine is None else (obj.affine,)
         elif isinstance(obj, TracedArray):
             if not trace.is_open(obj.storage.home):
@@ -375,7 +377,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
     """Whether two objects of the trace are one to the program."""
     if left is right:
         return True
-    if isinstance(left, TracedNumber) and isinstance(right, TracedNumber):
+    if isinstance(left, SymbolicNumber) and isinstance(right, SymbolicNumber):
         return left.affine is not None and left.affine == right.affine
     if is_array(left) and is_array(right):
         return same_view(left, right)

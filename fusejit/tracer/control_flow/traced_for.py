@@ -37,8 +37,8 @@ from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, as_kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import I64
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
@@ -132,7 +132,7 @@ class TracedFor(Carried):
         number = AffineExpr.symbol(self.symbol) * self.period + wanted
         for q in range(self.period):
             self.enters, self.leaves = q == 0, q == self.period - 1
-            yield items.item(TracedNumber.of_affine(self.trace, number + q))
+            yield items.item(SymbolicNumber.of_affine(self.trace, number + q))
         self.enters = self.leaves = False
 
     def _at_least(self, trips: AffineExpr, count: int) -> bool | None:
@@ -164,7 +164,7 @@ class TracedFor(Carried):
         self.symbol = self.trace.locals.add(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
-        self.show_changing_cells()
+        self.show_changing_buffers()
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """What the names hold at the start of the body."""
@@ -228,7 +228,7 @@ class TracedFor(Carried):
         """What the names hold after the loop, and the last items."""
         return tuple(self.after[name] for name in (*self.names, *self.targets))
 
-    def last_of(self, number: TracedNumber) -> Any:
+    def last_of(self, number: SymbolicNumber) -> Any:
         """What an integer of the body was in the last iteration."""
         assert number.affine is not None
         if self._counter is None:

@@ -54,11 +54,11 @@ from fusejit.tracer.runtime.locations import current_span
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
@@ -260,7 +260,7 @@ class TracedIf(Region):
         """Note an int that is one of several that each call knows before its kernels run."""
         known: list[Any] = []
         for side in sides:
-            is_given = isinstance(side, TracedNumber) and side.affine is not None
+            is_given = isinstance(side, SymbolicNumber) and side.affine is not None
             if type(side) is int or (is_given and not side.is_local):
                 known.append(side)
             elif isinstance(side, TracedArray) and side.storage.value is not None:
@@ -412,7 +412,7 @@ def decide(condition: Any) -> Any:
         return condition.tag if condition.items else False
     if is_union_scalar(condition):
         return truth_of(condition)
-    if isinstance(condition, TracedNumber):
+    if isinstance(condition, SymbolicNumber):
         decisions = condition.trace.decisions
         is_inner = condition.trace.block is not condition.trace.graph.block
         try:

@@ -24,8 +24,8 @@ from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, truth_of
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_TESTS = 10_000
@@ -61,7 +61,7 @@ class TracedWhile(Carried):
         """Begin the condition; what the names hold in it and in the body."""
         self.begin(names)
         self.open(Block(arguments=self.arguments()))
-        self.show_changing_cells()
+        self.show_changing_buffers()
         return self.entries()
 
     def cuts(self) -> bool:
@@ -113,7 +113,7 @@ class TracedWhile(Carried):
             isinstance(condition, TracedArray) and not condition.ndim
         ):
             self.decide(True, "traced")
-        if isinstance(condition, TracedNumber):
+        if isinstance(condition, SymbolicNumber):
             if self._passes == 1 and not self.decided("unroll"):
                 self.can_unroll = True
                 self.decide(True, "traced")

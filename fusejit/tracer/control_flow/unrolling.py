@@ -18,8 +18,8 @@ from fusejit.tracer.runtime.locations import needs_python
 FREE_ITERATIONS = 16  # a loop of so many may have a long body
 OPS_OF_MANY = 100  # ops and inputs of a loop with more iterations
 OPS_OF_FEW = 400  # of any loop
-MOST_ITEMS = 64  # of a container from outside, with those of the containers in it
-MOST_OF_A_PART = 16  # the same of one that a segment is given: it may grow from call to call
+MAX_ITEMS = 64  # of a container from outside, with those of the containers in it
+MAX_PER_PART = 16  # the same of one that a segment is given: it may grow from call to call
 
 
 class UnrollBudget:
@@ -57,7 +57,7 @@ def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
 
 def is_large(container: Any, *, is_segment: bool) -> bool:
     """Whether a list, tuple or dictionary has too many items to be inputs of a graph."""
-    left = MOST_OF_A_PART if is_segment else MOST_ITEMS
+    left = MAX_PER_PART if is_segment else MAX_ITEMS
     pending = [container]
     while pending and left >= 0:
         one = pending.pop()

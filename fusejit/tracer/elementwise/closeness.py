@@ -20,8 +20,8 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.symbolic_number import is_host_number
 
 
 @primitive(np.array_equal)

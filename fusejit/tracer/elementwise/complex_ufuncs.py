@@ -32,8 +32,8 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import C128, F64, Operand
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 BOOL = np.dtype(np.bool_)
 _SAMPLE = 3
@@ -137,7 +137,7 @@ def operator_of_power(exponent: object) -> np.ufunc | None:
 
     An exponent that each call computes is compared with those of which this NumPy has short forms.
     """
-    if not isinstance(exponent, TracedNumber):
+    if not isinstance(exponent, SymbolicNumber):
         return _short_form(exponent) if type(exponent) in (int, float, complex) else None
     kind = type(exponent.value)
     for special in {int: (1, 2, -1), float: (1.0, 2.0, -1.0, 0.5)}.get(kind, ()):

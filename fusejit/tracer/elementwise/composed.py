@@ -220,7 +220,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         assign_operand(dst, operand)
         return
     if type(where) in (list, tuple) and not contains_traced(where):
-        where = current_trace().reading.constant(np.asarray(where, bool))
+        where = current_trace().captured_reads.constant(np.asarray(where, bool))
     mask = array_from(where)
     if mask.dtype != BOOL:
         raise numpy_raises("TypeError: where= of np.copyto has to be bool")

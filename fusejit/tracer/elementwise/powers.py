@@ -15,8 +15,8 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operand_types import F64, Operand, literal_as, require_number_fits
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 _CLASSES = (2, 0.5, 1, -1, 0)
 NEGATIVE = "Integers to negative integer powers are not allowed."
@@ -131,7 +131,7 @@ def _exponent_class(exponent: Operand) -> float | None:
     return next((c for c in _CLASSES if decide_equal(number, c)), None)
 
 
-def decide_equal(number: TracedNumber, exponent: float) -> bool:
+def decide_equal(number: SymbolicNumber, exponent: float) -> bool:
     """Decide whether a number that each call computes is a certain exponent."""
     decisions = number.trace.decisions
     if number.affine is not None:

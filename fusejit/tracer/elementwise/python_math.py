@@ -16,8 +16,8 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, kernel_arithmetic
-from fusejit.tracer.values.number import apply_host
 from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.symbolic_number import apply_host
 
 _IN_LAUNCHERS = ("gamma", "lgamma", "pow")
 _IN_KERNELS = tuple(

@@ -20,9 +20,9 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _BOOL = np.dtype(np.bool_)
 _LARGEST = 2**63 - 1
@@ -120,7 +120,7 @@ def _largest_exponent(base: Any) -> int | None:
 def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
     """Whether the bounds of a loop keep an exponent within given ones in this call."""
     low, high = bounds
-    if not isinstance(exponent, TracedNumber) or exponent.affine is None or high is None:
+    if not isinstance(exponent, SymbolicNumber) or exponent.affine is None or high is None:
         return False
     decisions, reason = current_trace().decisions, "powers of integers fit 64 bits"
     try:
@@ -133,7 +133,7 @@ def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
 
 def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
     kernel = [
-        kernel_number(n) if isinstance(n, TracedNumber) and n.is_local else n for n in numbers
+        kernel_number(n) if isinstance(n, SymbolicNumber) and n.is_local else n for n in numbers
     ]
     return list(map(operand_of, kernel))
 

@@ -38,7 +38,6 @@ from fusejit.tracer.values.kernel_numbers import (
     is_python_number,
     python_arithmetic,
 )
-from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number, value_of
 from fusejit.tracer.values.operand_types import (
     C128,
     F64,
@@ -51,6 +50,12 @@ from fusejit.tracer.values.operand_types import (
 )
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.subclass_numbers import is_of_subclass, number_of_subclass
+from fusejit.tracer.values.symbolic_number import (
+    SymbolicNumber,
+    apply_host,
+    is_host_number,
+    value_of,
+)
 from fusejit.tracer.values.union_operators import in_place
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -137,7 +142,7 @@ def _is_double(obj: Any) -> bool:
 
 
 def _is_strong(obj: Any) -> bool:
-    return isinstance(obj, np.generic) or (isinstance(obj, TracedNumber) and obj.is_strong)
+    return isinstance(obj, np.generic) or (isinstance(obj, SymbolicNumber) and obj.is_strong)
 
 
 @primitive("operator")
@@ -214,7 +219,7 @@ def _is_square(base: Any, exponent: Any) -> bool:
     if not isinstance(base, TracedArray) or base.kind is not Kind.ARRAY:
         return False
     if type(exponent) is int or (
-        isinstance(exponent, TracedNumber) and type(exponent.value) is int and base.dtype == BOOL
+        isinstance(exponent, SymbolicNumber) and type(exponent.value) is int and base.dtype == BOOL
     ):
         return bool(exponent == 2)
     return False
@@ -225,7 +230,7 @@ def _is_complex_array(base: Any) -> bool:
 
 
 def _is_operand(obj: Any) -> bool:
-    return isinstance(obj, TracedArray | TracedNumber | np.generic) or (
+    return isinstance(obj, TracedArray | SymbolicNumber | np.generic) or (
         type(obj) in (bool, int, float, complex, np.ndarray, list, tuple)
     )
 

@@ -35,8 +35,8 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
 _EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {
@@ -48,7 +48,7 @@ _EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {
 def mask_of(given: Any, array: TracedArray) -> TracedArray:
     """``where=`` as a mask of the shape of ``array``."""
     if type(given) in (bool, np.bool_, list, tuple) and not contains_traced(given):
-        given = current_trace().reading.constant(np.asarray(given, bool))
+        given = current_trace().captured_reads.constant(np.asarray(given, bool))
     mask = array_from(given)
     if mask.dtype != BOOL:
         raise numpy_raises("TypeError: where= has to be bool")
@@ -92,7 +92,7 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
 def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
     if initial is NO_VALUE:
         return into(result, out)
-    number = initial.value if isinstance(initial, TracedNumber) else initial
+    number = initial.value if isinstance(initial, SymbolicNumber) else initial
     kinds = "biu" if result.dtype.kind in "iu" else "biuf" if result.dtype.kind == "f" else ""
     if isinstance(initial, TracedArray) or np.asarray(number).dtype.kind not in kinds:
         raise unsupported("initial= of another kind than the array", "convert it first")

@@ -99,7 +99,7 @@ def split_function(
         is not known what.
     on_error : str
         What it does where it raises: see `Segment`.
-    interpreted : Retired
+    interpreted : InterpretedParts
         Segments and calls that Python runs. The numbers of the others are the same without it.
 
     Returns

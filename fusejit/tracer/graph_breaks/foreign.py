@@ -22,7 +22,7 @@ _KEEP = {"astype", "view", "tolist", "copy", "item", "reshape", "ravel", "transp
 _COMPUTE = {  # methods of arrays
     name for name, value in vars(np.ndarray).items() if callable(value) and name[0] != "_"
 } - _KEEP
-_MOST_ITEMS = 64  # of a container that is looked into
+_MAX_ITEMS = 64  # of a container that is looked into
 _ADVICE = {
     "f": "; kernels compute in float32 and float64: convert it with astype",
     "c": "; kernels compute in complex64 and complex128: convert it with astype",
@@ -64,9 +64,9 @@ def why_foreign(text: str, obj: Any) -> str | None:
 
 def why_foreign_within(text: str, obj: Any) -> str | None:
     """The same of an object, or of what a list, tuple or dictionary holds."""
-    if type(obj) is dict and len(obj) <= _MOST_ITEMS:
+    if type(obj) is dict and len(obj) <= _MAX_ITEMS:
         items = [(repr(key), item) for key, item in obj.items()]
-    elif type(obj) in (list, tuple) and len(obj) <= _MOST_ITEMS:
+    elif type(obj) in (list, tuple) and len(obj) <= _MAX_ITEMS:
         items = [(str(at), item) for at, item in enumerate(obj)]
     else:
         return why_foreign(text, obj)

@@ -17,9 +17,9 @@ from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import UnionScalar
 
 _OF_NO_ARITHMETIC = (type(None), str, bytes, dict, set, frozenset, list, tuple)
@@ -48,7 +48,7 @@ def require_python(foreign: Any, kind: Kind) -> None:
 
 
 @primitive("unsupported_operand")
-def not_a_number(number: TracedNumber, other: Any) -> Any:
+def not_a_number(number: SymbolicNumber, other: Any) -> Any:
     """An operator on a number of the call, which gives way to arrays and to other classes."""
     if not isinstance(other, UnionScalar | MaskedElements):
         require_python(other, Kind.SCALAR if number.is_strong else Kind.PYTHON)

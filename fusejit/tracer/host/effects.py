@@ -23,7 +23,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_p
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _CONVERSIONS = {ord("r"): "repr", ord("s"): "str", ord("a"): "ascii"}
 _LITERALS = (type(None), bool, int, float, complex, str, bytes)
@@ -137,7 +137,7 @@ def emit_effect(
     trace.effects[op] = current_span()
 
 
-def _value(trace: Trace, obj: TracedArray | TracedNumber) -> Value:
+def _value(trace: Trace, obj: TracedArray | SymbolicNumber) -> Value:
     return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
 
 
@@ -150,17 +150,20 @@ def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     one object in another call, and what is read of an object is read when the call begins.
     """
     trace = current_trace()
-    is_number = isinstance(value, TracedNumber) or (
+    is_number = isinstance(value, SymbolicNumber) or (
         isinstance(value, TracedArray) and not value.ndim
     )
     if not is_number and type(value) not in (*_LITERALS, np.bool_):
         return False
-    if trace.block is not trace.graph.block or len(trace.reading.paths_to_type(type(obj))) != 1:
+    if (
+        trace.block is not trace.graph.block
+        or len(trace.captured_reads.paths_to_type(type(obj))) != 1
+    ):
         return False
     if "__setattr__" in _members(type(obj)) or not _is_plain(type(obj), name):
         return False
     emit_effect("builtins.setattr", (name, value), {}, (path,))
-    trace.reading.overwrite(obj, path.attribute(name), value)
+    trace.captured_reads.overwrite(obj, path.attribute(name), value)
     return True
 
 

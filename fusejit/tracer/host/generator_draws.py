@@ -94,7 +94,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
 
 def _require_one_path(rng: Any) -> None:
     """One generator under two names could be two in another call: the order of draws would tell."""
-    if len(current_trace().reading.paths_to(rng)) > 1:
+    if len(current_trace().captured_reads.paths_to(rng)) > 1:
         raise Fallback("one generator of random numbers is passed under two names")
 
 

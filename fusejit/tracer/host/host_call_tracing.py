@@ -34,8 +34,8 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import normal_order
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_operators import choice
 from fusejit.tracer.values.union_scalar import Choice, is_union_scalar
 
@@ -47,7 +47,7 @@ class Arguments:
     """The arguments of a call as text, and what is traced among them."""
 
     trace: Trace
-    traced: list[TracedArray | TracedNumber] = field(default_factory=list)
+    traced: list[TracedArray | SymbolicNumber] = field(default_factory=list)
 
     def text(self, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
         """``{0}, axis=1``"""
@@ -58,15 +58,15 @@ class Arguments:
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
         if type(obj) is np.ndarray:
-            obj = self.trace.reading.unfollowed(obj)
-        if isinstance(obj, TracedNumber) and obj.is_local:
+            obj = self.trace.captured_reads.unfollowed(obj)
+        if isinstance(obj, SymbolicNumber) and obj.is_local:
             obj = kernel_number(obj)
         if is_union_scalar(obj):
             obj = choice(obj)
         if isinstance(obj, Choice):
             numbers = ", ".join(map(self._text, obj.numbers))
             return f"[{numbers}][{self._text(obj.tag)}]"
-        if isinstance(obj, TracedArray | TracedNumber):
+        if isinstance(obj, TracedArray | SymbolicNumber):
             self.traced.append(obj)
             return f"{{{len(self.traced) - 1}}}"
         if type(obj) in (list, tuple):
@@ -186,7 +186,7 @@ def _has_order(found: Found) -> bool:
     return any(normal_order(classify(a)[0]) is not None for a in arrays)
 
 
-def _some_axis_is_one(arguments: Sequence[TracedArray | TracedNumber]) -> bool:
+def _some_axis_is_one(arguments: Sequence[TracedArray | SymbolicNumber]) -> bool:
     """Whether an axis turns out to be 1 long of an argument that is not in C order.
 
     Along such an axis there is no order, and the results may lie in another one.

@@ -24,8 +24,8 @@ from fusejit.tracer.library.numpy_source import primitive_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import Operand
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def is_traced(obj: Any) -> bool:
     """Whether something known only when the program runs occurs in an argument."""
     if isinstance(obj, list | tuple):
         return any(map(is_traced, obj))
-    return isinstance(obj, TracedArray | TracedNumber | MaskedElements)
+    return isinstance(obj, TracedArray | SymbolicNumber | MaskedElements)
 
 
 def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,9 +27,9 @@ from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import F64, I64, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _INT64 = np.iinfo(np.int64)
 
@@ -82,11 +82,11 @@ class Draws:
         kind = Kind.ARRAY
         if size is None:
             kind = Kind.SCALAR if row.num_parameters else Kind.PYTHON
-        elif all(isinstance(s, int | TracedNumber) for s in _sizes(size)):
+        elif all(isinstance(s, int | SymbolicNumber) for s in _sizes(size)):
             extents = shape_argument(trace, size)
         else:
             raise Unknown
-        address = TracedNumber(
+        address = SymbolicNumber(
             trace,
             np.int64(generator_address(self.rng)),
             HostExpr("bits", (HostExpr.path(self.path),)),
@@ -167,7 +167,7 @@ def _integers(
     if high is None:
         low, high = 0, low
     low, high = _int(low), _int(high)
-    if all(isinstance(n, int | TracedNumber) and not _is_local(n) for n in (low, high)):
+    if all(isinstance(n, int | SymbolicNumber) and not _is_local(n) for n in (low, high)):
         if not _holds(low <= high if endpoint else low < high):
             raise Unknown
         return draws.numbers("integers", size, I64, low, high if endpoint else high - 1)
@@ -194,7 +194,7 @@ def _float(number: Any) -> Any:
     """A parameter as the float that NumPy makes of it; what only the kernel knows is unbounded."""
     if not _sums_are_rounded():
         raise Unknown
-    if isinstance(number, TracedNumber):
+    if isinstance(number, SymbolicNumber):
         if number.is_local or not isinstance(number.value, int | float):
             raise Unknown
         converted: Any = number
@@ -214,7 +214,7 @@ def _scale(number: Any) -> Any:
 
 def _int(number: Any) -> Any:
     """An integer, also one that only the kernel knows."""
-    if isinstance(number, TracedNumber) and type(number.value) is int:
+    if isinstance(number, SymbolicNumber) and type(number.value) is int:
         return number
     if isinstance(number, TracedArray) and number.kind is not Kind.ARRAY and number.dtype == I64:
         return number
@@ -224,7 +224,7 @@ def _int(number: Any) -> Any:
 
 
 def _is_local(number: Any) -> bool:
-    return isinstance(number, TracedNumber) and number.is_local
+    return isinstance(number, SymbolicNumber) and number.is_local
 
 
 def _check_order(low: Any, high: Any, endpoint: bool) -> None:

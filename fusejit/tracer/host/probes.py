@@ -27,8 +27,8 @@ from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import MAX_SIZE, Varies, normal_order
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 Assignment = dict[str, int]
 # Sizes of sample inputs in the first run, and (in the reverse order) in the second one: all at
@@ -39,7 +39,7 @@ _SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
 _FIRST_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # for work that is their product
 _SECOND_SMALL = (4, 6, 8, 9, 10, 12, 14, 15, 16, 18, 20, 21)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
-_MOST_ELEMENTS = 1 << 20  # of a sample input
+_MAX_ELEMENTS = 1 << 20  # of a sample input
 _LARGEST_OF_A_CALL = 1 << 12  # sizes with which a function is tried a third time
 
 
@@ -67,7 +67,7 @@ def is_view(obj: Any) -> bool:
     return isinstance(obj, np.ndarray) and obj.base is not None
 
 
-def _affine(number: TracedNumber) -> AffineExpr | None:
+def _affine(number: SymbolicNumber) -> AffineExpr | None:
     """What an integer is in a run; None for other numbers, which are those of this call.
 
     Integers of NumPy's and products of sizes may decide about sizes as sizes themselves do.
@@ -88,7 +88,7 @@ class Probe:
         name: str,
         function: Callable[..., Any],
         call: str,
-        traced: Sequence[TracedArray | TracedNumber],
+        traced: Sequence[TracedArray | SymbolicNumber],
         by_data: bool,
         size: AffineExpr | None,
         *,
@@ -261,8 +261,8 @@ class Probe:
 
         return Found(parts, build)
 
-    def _sample(self, obj: TracedArray | TracedNumber, sizes: Assignment, run: int) -> Any:
-        if isinstance(obj, TracedNumber):
+    def _sample(self, obj: TracedArray | SymbolicNumber, sizes: Assignment, run: int) -> Any:
+        if isinstance(obj, SymbolicNumber):
             affine = _affine(obj)
             if affine is None:
                 return obj.value
@@ -272,7 +272,7 @@ class Probe:
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
         if min(shape, default=0) < 0:
             raise _TooSmall
-        if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS:
+        if int(np.prod(shape, dtype=float)) > _MAX_ELEMENTS:
             raise _TooLarge
         if run == 2:
             array = other_elements(shape, obj.dtype)

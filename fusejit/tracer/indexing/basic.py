@@ -49,10 +49,10 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_operators import as_integer, store
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -280,7 +280,7 @@ def slice_of(trace: Trace, item: slice, size: AffineExpr) -> tuple[AffineExpr, A
     """First index, number of elements and step of a slice, resolved here or in the kernel."""
     known = [affine_index(trace, b) for b in (item.start, item.stop)]
     first, last = (
-        b if k is None else TracedNumber.of_affine(trace, k)
+        b if k is None else SymbolicNumber.of_affine(trace, k)
         for b, k in zip((item.start, item.stop), known, strict=True)
     )
     try:
@@ -362,7 +362,7 @@ def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int)
 
 def integer(item: Any) -> AffineExpr:
     """An index as an affine expression."""
-    if isinstance(item, TracedNumber):
+    if isinstance(item, SymbolicNumber):
         return item.as_affine()
     if isinstance(item, TracedArray):
         what = "an element of an array, which is known only when the kernel runs"

@@ -29,14 +29,14 @@ def index_array(item: Any) -> TracedArray | None:
             "indexes with a range of values that change with each call", "use np.arange"
         )
     if isinstance(item, range):
-        item = current_trace().reading.constant(np.asarray(item, np.int64))
+        item = current_trace().captured_reads.constant(np.asarray(item, np.int64))
     if isinstance(item, list) or (isinstance(item, tuple) and item):
         if contains_traced(item):
             return _stacked(item)
         made = np.asarray(item) if item else np.empty(0, np.int64)
         if made.dtype == _BOOL:
             return None
-        item = current_trace().reading.constant(made)
+        item = current_trace().captured_reads.constant(made)
     if isinstance(item, np.ndarray):
         item = operand_of(item).array
     if not isinstance(item, TracedArray):

@@ -25,9 +25,9 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import int_fits
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _SCALAR = IndexingMap.identity(0)
@@ -48,7 +48,7 @@ def affine_index(trace: Trace, item: Any) -> AffineExpr | None:
     """What an item of an index is, if it is a number of the kernel."""
     if is_kernel_number(item) and item.dtype.kind in "iu":
         return symbol_of(trace, item)
-    if isinstance(item, TracedNumber) and item.is_local:
+    if isinstance(item, SymbolicNumber) and item.is_local:
         return item.as_affine()
     return None
 
@@ -173,7 +173,7 @@ def fits(dtype: np.dtype) -> str:
 
 def _fits(number: Any, dtype: np.dtype) -> bool:
     """Whether an integer fits a dtype, decided for all calls of the variant."""
-    if isinstance(number, TracedNumber):
+    if isinstance(number, SymbolicNumber):
         return all(int_fits(number, dtype))
     info = np.iinfo(dtype)
     return bool(info.min <= number <= info.max)

@@ -25,15 +25,15 @@ from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _WHOLE = slice(None)
 
 
 def is_mask(item: Any) -> bool:
     """Whether an item of an index is boolean: an array of them, or a bool on its own."""
-    if isinstance(item, TracedNumber):
+    if isinstance(item, SymbolicNumber):
         item = item.value
     if isinstance(item, bool | np.bool_):
         return True

@@ -12,8 +12,8 @@ from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.extent_products import product
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import MAX_SIZE, Extents
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _SAME_SIZE = "a reshape keeps the number of elements"
 
@@ -36,7 +36,7 @@ def new_extents(trace: Trace, old: Extents, shape: Sequence[Any]) -> Extents:
     decisions = trace.decisions
     extents: list[AffineExpr | None] = []
     for size in shape:
-        if isinstance(size, TracedNumber):
+        if isinstance(size, SymbolicNumber):
             extent = decisions.canonical(size.as_affine())
         else:
             try:

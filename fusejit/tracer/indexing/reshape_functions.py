@@ -211,7 +211,7 @@ def require_elements(array: TracedArray) -> None:
     root = array.storage.root
     if array.stores is WriteAccess.WRITEABLE:
         if root.path is not None:
-            array.trace.reading.writeable.add(root.path)
+            array.trace.captured_reads.writeable.add(root.path)
         return
     for extent in array.extents:
         if array.trace.decisions.equal(extent, 0, "an array without elements is in order"):

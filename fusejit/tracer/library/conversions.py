@@ -31,7 +31,7 @@ from fusejit.tracer.values.operand_types import (
 )
 
 _ORDERS = ("K", "A", "C", "F")
-_MOST_AXES = 64
+_MAX_AXES = 64
 _FLAGS = {
     flag: names[0]
     for names in (
@@ -121,7 +121,7 @@ def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
-        a = current_trace().reading.constant(np.asarray(a))
+        a = current_trace().captured_reads.constant(np.asarray(a))
     array = array_from(a)
     return copy_of(array, array.dtype, axes_of_order(array, order), "copy", Kind.ARRAY)
 
@@ -150,7 +150,7 @@ def array_of(
     if like is not None or (ndmax and not isinstance(object, TracedArray)):
         raise unsupported("calls np.array with like= or ndmax=", "leave it out")
     rank = operator.index(ndmin)
-    if not 0 <= rank <= _MOST_AXES:
+    if not 0 <= rank <= _MAX_AXES:
         raise numpy_raises(f"ValueError: ndmin={rank}")
     return _with_rank(_converted(object, dtype, copy, _order(order)), rank)
 
@@ -174,7 +174,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
         dtype_argument(made.dtype)
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
-        obj = current_trace().reading.constant(made)
+        obj = current_trace().captured_reads.constant(made)
     if isinstance(obj, list | tuple) and contains_traced(obj):
         return _of_list(obj, dtype, order)
     array = array_from(obj)

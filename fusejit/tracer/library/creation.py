@@ -15,7 +15,6 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import (
     C128,
     F64,
@@ -26,6 +25,7 @@ from fusejit.tracer.values.operand_types import (
 )
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 # ------------------------------------------------------------------------------- filled arrays
@@ -39,7 +39,7 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         sizes = tuple(shape[axis] for axis in range(rank))
     extents: list[AffineExpr] = []
     for size in sizes:
-        if isinstance(size, TracedNumber):
+        if isinstance(size, SymbolicNumber):
             extent = trace.decisions.canonical(size.as_affine())
         elif isinstance(size, TracedArray):
             if size.ndim or size.dtype.kind not in "iu":
@@ -206,7 +206,7 @@ def full_like(
 
 
 @primitive("scalar")
-def scalar_of(number: TracedNumber) -> TracedArray:
+def scalar_of(number: SymbolicNumber) -> TracedArray:
     """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
     operand = operand_of(number)
     return full(current_trace(), (), operand, operand.token, None, "scalar")[()]

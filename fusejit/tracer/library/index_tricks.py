@@ -23,8 +23,8 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.extent_products import product
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def _items(key: Any) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
             if _is_traced_key(key):
                 return make(key)
             made = obj[key]
-            constant = current_trace().reading.constant
+            constant = current_trace().captured_reads.constant
             return tuple(map(constant, made)) if type(made) is tuple else constant(made)
 
         PRIMITIVES["item_of", type(obj)] = item
@@ -115,7 +115,7 @@ def _called(function: Any, *args: Any) -> Any:
     """A function of the dispatch table, of traced numbers or of others."""
     if contains_traced(list(args)):
         return PRIMITIVES[function](*args)
-    return current_trace().reading.constant(function(*args))
+    return current_trace().captured_reads.constant(function(*args))
 
 
 # ----------------------------------------------------------------------------------- coordinates
@@ -192,7 +192,7 @@ def from_function(
         raise unsupported("np.fromfunction with like= is not traced", MOVE_OUTSIDE)
     grid = PRIMITIVES[np.indices](shape, dtype)
     if grid is NotImplemented:
-        grid = current_trace().reading.constant(np.indices(shape, dtype))
+        grid = current_trace().captured_reads.constant(np.indices(shape, dtype))
     places = [grid[k] for k in range(len(shape))]
     return function(*places, **kwargs)  # which goes through the callbacks (`callables`)
 
@@ -219,7 +219,7 @@ def traced_ndindex(*shape: Any) -> Any:
 
 
 def _extent(size: Any) -> Any:
-    if isinstance(size, TracedNumber):
+    if isinstance(size, SymbolicNumber):
         return size.as_affine()
     return AffineExpr.const(int(size))
 

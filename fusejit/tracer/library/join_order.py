@@ -18,7 +18,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Decisions
 
 _REASON = "the order of the axes"
-_MOST_UNKNOWN = 5  # lengths of which all sets are tried
+_MAX_UNKNOWN = 5  # lengths of which all sets are tried
 
 
 def joined_order(parts: Sequence[TracedArray], axis: int) -> Order:
@@ -59,7 +59,7 @@ def _is_asked(decisions: Decisions, length: AffineExpr) -> bool:
 def _subsets(lengths: Sequence[AffineExpr]) -> Iterator[tuple[AffineExpr, ...]]:
     """All that are not empty; of many lengths, those of one, of all but one, and all."""
     counts: Iterable[int] = range(1, len(lengths) + 1)
-    if len(lengths) > _MOST_UNKNOWN:
+    if len(lengths) > _MAX_UNKNOWN:
         counts = (1, len(lengths) - 1, len(lengths))
     return (some for count in counts for some in combinations(lengths, count))
 

@@ -26,7 +26,6 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import value_of
 from fusejit.tracer.values.operand_types import (
     Operand,
     can_cast,
@@ -35,6 +34,7 @@ from fusejit.tracer.values.operand_types import (
     operand_of,
     supported,
 )
+from fusejit.tracer.values.symbolic_number import value_of
 
 
 def sequence_of(arrays: Any, name: str) -> list[Any]:
@@ -265,7 +265,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
     """``np.array(values, dtype, ndmin=1)``: a Python integer has to fit."""
     if not contains_traced([values]):
         try:
-            return current_trace().reading.constant(np.array(values, dtype, ndmin=1))
+            return current_trace().captured_reads.constant(np.array(values, dtype, ndmin=1))
         except (OverflowError, ValueError, TypeError) as error:
             raise numpy_raises(error) from error
     if isinstance(values, TracedArray):

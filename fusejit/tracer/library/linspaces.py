@@ -18,7 +18,6 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operand_types import (
     I64,
     Operand,
@@ -27,6 +26,7 @@ from fusejit.tracer.values.operand_types import (
     operand_of,
     supported,
 )
+from fusejit.tracer.values.symbolic_number import is_host_number
 
 
 def _as_float(end: Any, dtype: np.dtype) -> Any:

@@ -56,8 +56,8 @@ def primitive_of(function: Any) -> Callable[..., Any] | None:
         return None
     if f"{function.__module__}.{function.__name__}" not in NAMES:
         return None
-    is_behind = type(function) is not FunctionType  # NumPy's own dispatcher
-    source = function.__wrapped__ if is_behind else function
+    is_wrapped = type(function) is not FunctionType  # NumPy's own dispatcher
+    source = function.__wrapped__ if is_wrapped else function
     return PRIMITIVES.setdefault(function, _traced(source)) if is_numpy_source(source) else None
 
 

@@ -31,10 +31,10 @@ from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-MOST_PARTS = 9  # of an array that is padded along two axes
+MAX_PARTS = 9  # of an array that is padded along two axes
 _OPTIONS = {
     "constant": {"constant_values"},
     "empty": set(),
@@ -87,7 +87,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         or (mode in ("reflect", "symmetric") and not kwargs)
     ):
         partitions = [_partitions(source, k, w, mode) for k, w in enumerate(widths)]
-        if math.prod(map(len, partitions)) <= MOST_PARTS:
+        if math.prod(map(len, partitions)) <= MAX_PARTS:
             return _of_partitions(source, widths, partitions)
     return _step_by_step(source, widths, mode, kwargs)
 
@@ -139,7 +139,7 @@ def _widths(array: TracedArray, pad_width: Any) -> list[Widths]:
 
 
 def _width(array: TracedArray, number: Any) -> AffineExpr:
-    if isinstance(number, TracedNumber):
+    if isinstance(number, SymbolicNumber):
         width = number.as_affine()
     elif isinstance(number, int | np.integer) and not isinstance(number, bool):
         width = AffineExpr.const(int(number))

@@ -14,8 +14,8 @@ from fusejit.tracer.library.creation import array_from, full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 @primitive(np.polyval)
@@ -41,7 +41,7 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     if points.ndim != 1:
         raise numpy_raises("ValueError: x must be a one-dimensional array or sequence.")
     length = points.shape[0] if N is None else N
-    count = length.exact() if isinstance(length, TracedNumber) else int(length)
+    count = length.exact() if isinstance(length, SymbolicNumber) else int(length)
     if count < 0:
         raise numpy_raises("ValueError: negative dimensions are not allowed")
     dtype = np.promote_types(points.dtype, int)

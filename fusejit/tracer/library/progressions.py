@@ -23,7 +23,6 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
-from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operand_types import (
     I64,
     dtype_argument,
@@ -33,6 +32,7 @@ from fusejit.tracer.values.operand_types import (
     require_number_fits,
 )
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 
 @primitive(np.arange)
@@ -88,7 +88,7 @@ def _bound_number(trace: Trace, number: Any) -> Any:
 
 
 def _affine(number: Any) -> AffineExpr:
-    if isinstance(number, TracedNumber):
+    if isinstance(number, SymbolicNumber):
         return number.as_affine()
     return AffineExpr.const(int(number))
 
@@ -121,7 +121,7 @@ def _varying_length(trace: Trace, length: AffineExpr, stride: int) -> AffineExpr
 def _float_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     try:
         count = (stop - start) / step
-        if isinstance(count, TracedNumber):
+        if isinstance(count, SymbolicNumber):
             number = apply_host("ceil", apply_host("float", count))
             extent = _affine(number)
         else:

@@ -18,8 +18,8 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def _count(number: Any, name: str) -> AffineExpr:
@@ -30,7 +30,7 @@ def _count(number: Any, name: str) -> AffineExpr:
     try:
         count = (
             number.as_affine()
-            if isinstance(number, TracedNumber)
+            if isinstance(number, SymbolicNumber)
             else AffineExpr.const(number.__index__())
         )
     except AttributeError as error:
@@ -57,7 +57,7 @@ def tile(A: Any, reps: Any) -> Any:
     if not contains_traced([A, reps]):
         return NotImplemented
     array = array_from(A)
-    is_one = isinstance(reps, TracedNumber | TracedArray) or not np.iterable(reps)
+    is_one = isinstance(reps, SymbolicNumber | TracedArray) or not np.iterable(reps)
     given = [reps] if is_one else list(reps)  # NumPy's tuple(reps), of members of a Flag too
     counts = [_count(r, "tile") for r in given]
     decisions = array.trace.decisions

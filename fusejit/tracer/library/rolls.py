@@ -23,8 +23,8 @@ from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operand_types import I64, contains_traced
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 
@@ -87,7 +87,7 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
             wide = each if each.dtype == np.uint64 else astype(each, I64)
             whole = astype(apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
         else:
-            whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
+            whole = apply_host("int", each) if isinstance(each, SymbolicNumber) else int(each)
         shifts[k] = whole if type(shifts[k]) is int and not shifts[k] else shifts[k] + whole
     return shifts
 
@@ -153,7 +153,7 @@ def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:
 def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
     """``shift % extent``, without a remainder where the shift is within the axis."""
     decisions = array.trace.decisions
-    amount = shift.as_affine() if isinstance(shift, TracedNumber) else AffineExpr.const(shift)
+    amount = shift.as_affine() if isinstance(shift, SymbolicNumber) else AffineExpr.const(shift)
     reason = "the shift of a roll is within the axis"
     if decisions.nonnegative(amount, "the sign of the shift of a roll"):
         if decisions.nonnegative(extent - 1 - amount, reason):
@@ -163,7 +163,7 @@ def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
     if decisions.equal(extent, 0, "an axis that is rolled is empty"):
         return ZERO
     remainder = shift % array.trace.number(extent)
-    if not isinstance(remainder, TracedNumber):
+    if not isinstance(remainder, SymbolicNumber):
         return AffineExpr.const(remainder)
     offset = remainder.as_affine()
     decisions.assume_nonnegative(offset)

@@ -13,7 +13,7 @@ from fusejit.tracer.library.parts import section
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def _slices(array: TracedArray, bounds: list[Any], axis: int) -> list[TracedArray]:
@@ -40,7 +40,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     if sections <= 0:
         raise numpy_raises("ValueError: number sections must be larger than 0.")
     each, rest = divmod(size, sections)
-    extra = rest.exact() if isinstance(rest, TracedNumber) else rest
+    extra = rest.exact() if isinstance(rest, SymbolicNumber) else rest
     lengths = [each + 1] * extra + [each] * (sections - extra)
     parts, start = [], 0
     for length in lengths:
@@ -50,7 +50,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 
 
 def _affine(array: TracedArray, number: Any) -> Any:
-    return number.as_affine() if isinstance(number, TracedNumber) else number
+    return number.as_affine() if isinstance(number, SymbolicNumber) else number
 
 
 @primitive(np.split)

@@ -16,7 +16,7 @@ from fusejit.ir.definitions.definition import Role
 from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.indices import DIM
 from fusejit.ir.definitions.instance import (
-    MOST_WINDOW_POINTS,
+    MAX_WINDOW_POINTS,
     Accumulated,
     Instance,
     combiner_row,
@@ -39,8 +39,8 @@ from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import Operand, contains_traced, dtype_argument, operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def primitive_of(function: Any) -> Callable[..., Any] | None:
@@ -83,7 +83,7 @@ def _exact(name: str, value: Any) -> Any:
     """An attribute's value: a number of the call is guarded to be this one."""
     if name in ("init", "out"):
         return value
-    if isinstance(value, TracedNumber):
+    if isinstance(value, SymbolicNumber):
         return value.exact()
     if type(value) in (tuple, list):
         return type(value)(_exact(name, v) for v in value)
@@ -165,7 +165,7 @@ class _Emission:
         if any(decisions.is_local(e) for e in extents):
             return []
         points = math.prod(map(decisions.hint, extents))
-        return window if 0 < points <= MOST_WINDOW_POINTS else []
+        return window if 0 < points <= MAX_WINDOW_POINTS else []
 
     # -- the op ---------------------------------------------------------------------------------
     def results(self) -> Any:

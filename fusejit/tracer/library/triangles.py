@@ -19,13 +19,13 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 def offset_of(k: Any) -> AffineExpr:
     """The number of a diagonal."""
-    if isinstance(k, TracedNumber):
+    if isinstance(k, SymbolicNumber):
         return k.as_affine()
     if isinstance(k, TracedArray):
         what = "a diagonal whose number is an element of an array is not traced"

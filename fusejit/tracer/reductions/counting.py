@@ -18,7 +18,7 @@ from fusejit.tracer.control_flow.compaction import between
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _BINS = {np.dtype(np.bool_): 2, np.dtype(np.uint8): 256}
 _ON_HOST = PRIMITIVES[host_function("numpy.bincount")]
@@ -40,7 +40,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
 
 
 def _is_at_least(minlength: Any, bins: int) -> bool:
-    if isinstance(minlength, TracedNumber) and minlength.affine is not None:
+    if isinstance(minlength, SymbolicNumber) and minlength.affine is not None:
         trace = minlength.trace
         reason = "there is a bin for each value"
         is_local = trace.decisions.is_local(minlength.affine)

@@ -17,8 +17,8 @@ from fusejit.tracer.reductions.over_axes import mean_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operand_types import F64, contains_traced
+from fusejit.tracer.values.symbolic_number import is_host_number
 
 
 def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> TracedArray:

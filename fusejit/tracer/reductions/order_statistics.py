@@ -30,9 +30,9 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 
-MOST_SELECTED = 2048  # NumPy's partition of more elements takes less time than quickselect
-MOST_EXCHANGED = 16  # networks of more elements are large payloads
-MOST_SORTED = 48  # NumPy's sort of more elements takes less time than insertion
+MAX_SELECTED = 2048  # NumPy's partition of more elements takes less time than quickselect
+MAX_EXCHANGED = 16  # networks of more elements are large payloads
+MAX_SORTED = 48  # NumPy's sort of more elements takes less time than insertion
 _DTYPES = frozenset(np.dtype(code) for code in "bBhHiIlLqQfd")
 ON_HOST = {f: PRIMITIVES[host_function(f"numpy.{f.__name__}")] for f in (np.median, np.sort)}
 """The handlers of arrays that are no such rows."""
@@ -41,7 +41,7 @@ ON_HOST = {f: PRIMITIVES[host_function(f"numpy.{f.__name__}")] for f in (np.medi
 @primitive(np.median)
 def median(a: Any, axis: Any = None, **options: Any) -> Any:
     """``np.median``: in the kernel for a short 1-D array inside a loop, and along a short axis."""
-    if not options and _is_row(a, axis) and _is_short(a, MOST_SELECTED, True):
+    if not options and _is_row(a, axis) and _is_short(a, MAX_SELECTED, True):
         return _traced(_median, a)
     if not options and axis is not None and (rows := _few_rows(a, axis)):
         return _median_of(_exchanged(rows))
@@ -51,7 +51,7 @@ def median(a: Any, axis: Any = None, **options: Any) -> Any:
 @primitive(np.sort)
 def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
     """``np.sort``: in the kernel for a short 1-D array inside a loop, and along a short axis."""
-    if options.keys() <= {"kind"} and _is_row(a, axis) and _is_short(a, MOST_SORTED, False):
+    if options.keys() <= {"kind"} and _is_row(a, axis) and _is_short(a, MAX_SORTED, False):
         return _traced(_sorted, a)
     if options.keys() <= {"kind"} and axis is not None and (rows := _few_rows(a, axis)):
         return _put_together(a, axis, _exchanged(rows))
@@ -72,7 +72,7 @@ def _few_rows(a: Any, axis: Any) -> list[TracedArray]:
     if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return []
     count = a.trace.decisions.constant(a.extents[axis])
-    if count is None or not 2 <= count <= MOST_EXCHANGED:
+    if count is None or not 2 <= count <= MAX_EXCHANGED:
         return []
     before = (slice(None),) * (axis % a.ndim)
     return [PRIMITIVES["getitem"](a, (*before, k)) for k in range(count)]

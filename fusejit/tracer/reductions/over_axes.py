@@ -24,9 +24,9 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import C128, F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 BOOL = np.dtype(np.bool_)
 NO_VALUE = np._NoValue
@@ -157,7 +157,7 @@ def is_true(keepdims: Any) -> bool:
     """Whether ``keepdims`` is given and true: of all numbers NumPy takes integers here."""
     if keepdims is NO_VALUE:
         return False
-    kind = type(keepdims.value) if isinstance(keepdims, TracedNumber) else type(keepdims)
+    kind = type(keepdims.value) if isinstance(keepdims, SymbolicNumber) else type(keepdims)
     if issubclass(kind, np.bool_) or not hasattr(kind, "__index__"):
         raise numpy_raises(f"TypeError: '{kind.__name__}' object is no integer")
     return bool(keepdims)
@@ -258,7 +258,7 @@ def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
     count: Any = 1
     for axis_number in reduced:
         count = count * array.trace.number(array.extents[axis_number])
-    if isinstance(count, TracedNumber):
+    if isinstance(count, SymbolicNumber):
         for axis_number in reduced:
             extent = array.extents[axis_number]
             try:
@@ -286,7 +286,7 @@ def mean_dtype(array: TracedArray, dtype: Any, name: str) -> np.dtype:
 def quotient(total: TracedArray, count: Any, name: str) -> TracedArray:
     """``total / count`` computed in float64 or complex128, in the dtype of ``total``."""
     loop = C128 if total.dtype.kind == "c" else F64
-    if isinstance(count, TracedNumber):
+    if isinstance(count, SymbolicNumber):
         divisor = operand_of(count)
     else:
         divisor = operand_of(np.asarray(count)[()])

@@ -30,8 +30,8 @@ from fusejit.tracer.reductions.over_axes import (
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.symbolic_number import is_host_number
 
 
 @primitive(np.var)

@@ -43,7 +43,7 @@ from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.attribute_access import AttributeAccess
-from fusejit.tracer.runtime.captures import Captures
+from fusejit.tracer.runtime.captures import CaptureRegistry
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_operators import is_none
@@ -72,7 +72,7 @@ class Activation:
         function: FunctionType,
         path: Path | None,
         entry: FunctionType,
-        captures: Captures,
+        captures: CaptureRegistry,
         access: AttributeAccess,
         invoke: Invoke,
         exact: Callable[[Any], Any],

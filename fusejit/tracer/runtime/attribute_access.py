@@ -15,7 +15,7 @@ from fusejit.tracer.capture.callables import is_library_module, is_traced_type, 
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.runtime.active_trace import ACTIVE, current_trace
-from fusejit.tracer.runtime.captures import Captures
+from fusejit.tracer.runtime.captures import CaptureRegistry
 from fusejit.tracer.runtime.locations import for_program, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 
@@ -45,7 +45,7 @@ class AttributeAccess:
 
     Parameters
     ----------
-    captures : Captures
+    captures : CaptureRegistry
         Tells what comes from outside.
     invoke : callable
         ``invoke(function, args, kwargs)`` calls user code with callbacks (properties,
@@ -56,7 +56,7 @@ class AttributeAccess:
 
     def __init__(
         self,
-        captures: Captures,
+        captures: CaptureRegistry,
         invoke: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
         made_here: Callable[[FunctionType], bool],
     ) -> None:
@@ -185,7 +185,9 @@ class AttributeAccess:
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
             found = known_item(obj, key)
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
-                return current_trace().reading.constant(found)  # np.float64(1)[None]: made here
+                return current_trace().captured_reads.constant(
+                    found
+                )  # np.float64(1)[None]: made here
             return found
         method = self._method(obj, "__getitem__")
         if method is not None:

@@ -17,13 +17,13 @@ from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
 
 
 def represented_type(obj: Any) -> type:
     """The type of what a traced object stands for."""
-    if isinstance(obj, TracedNumber):
+    if isinstance(obj, SymbolicNumber):
         return type(obj.value)
     if isinstance(obj, TracedArray):
         return obj.scalar_type or np.ndarray
@@ -33,7 +33,7 @@ def represented_type(obj: Any) -> type:
 @primitive(isinstance)
 def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     """``isinstance`` of what the object stands for."""
-    if isinstance(obj, TracedNumber | TracedArray):
+    if isinstance(obj, SymbolicNumber | TracedArray):
         return issubclass(represented_type(obj), class_or_tuple)
     return NotImplemented
 
@@ -41,7 +41,7 @@ def is_instance(obj: Any, class_or_tuple: Any) -> Any:
 @primitive(type)
 def type_of(*args: Any, **kwargs: Any) -> Any:
     """``type(x)`` of what the object stands for."""
-    if len(args) == 1 and isinstance(args[0], TracedNumber | TracedArray):
+    if len(args) == 1 and isinstance(args[0], SymbolicNumber | TracedArray):
         return represented_type(args[0])
     return NotImplemented
 
@@ -68,7 +68,7 @@ def is_iterable(y: Any) -> Any:
     """Whether ``iter`` takes it."""
     if isinstance(y, TracedArray):
         return y.ndim > 0
-    if isinstance(y, TracedNumber):
+    if isinstance(y, SymbolicNumber):
         return False
     return True if isinstance(y, list | tuple) else NotImplemented
 
@@ -85,13 +85,13 @@ def size_of(a: Any, axis: Any = None) -> Any:
     if isinstance(a, TracedArray):
         axes = axis if isinstance(axis, tuple) else (axis,)
         return a.size if axis is None else math.prod(a.shape[k] for k in axes)
-    return 1 if isinstance(a, TracedNumber) else NotImplemented
+    return 1 if isinstance(a, SymbolicNumber) else NotImplemented
 
 
 def _array_attribute(a: Any, name: str) -> Any:
     if isinstance(a, TracedArray):
         return getattr(a, name)
-    if isinstance(a, TracedNumber):
+    if isinstance(a, SymbolicNumber):
         return () if name == "shape" else 0
     return NotImplemented
 
@@ -102,7 +102,7 @@ def _question(function: Callable[..., Any]) -> None:
     @primitive(function)
     def ask(x: Any) -> Any:
         x = as_array(x)
-        if isinstance(x, TracedNumber):
+        if isinstance(x, SymbolicNumber):
             return function(x.value)
         if isinstance(x, TracedArray):
             one = np.ones((1,) * x.ndim, x.dtype)
@@ -122,14 +122,17 @@ def result_type(*args: Any) -> Any:
     if not contains_traced(list(args)):
         return NotImplemented
     return np.result_type(
-        *(operand_of(a).promotion if isinstance(a, TracedArray | TracedNumber) else a for a in args)
+        *(
+            operand_of(a).promotion if isinstance(a, TracedArray | SymbolicNumber) else a
+            for a in args
+        )
     )
 
 
 def _convert(kind: type, op: str) -> None:
     @primitive(kind)
     def convert(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and isinstance(args[0], TracedNumber):
+        if len(args) == 1 and not kwargs and isinstance(args[0], SymbolicNumber):
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
         if len(args) == 1 and isinstance(args[0], TracedArray):
@@ -216,7 +219,7 @@ def round_of(number: Any, *digits: Any) -> Any:
             raise needs_python(what, "use np.round(x, digits)")
         if number.kind is Kind.SCALAR:
             return PRIMITIVES[np.round](number, *digits)
-    return NotImplemented if not isinstance(number, TracedNumber) else number.rounded(*digits)
+    return NotImplemented if not isinstance(number, SymbolicNumber) else number.rounded(*digits)
 
 
 @primitive(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
@@ -229,7 +232,7 @@ def exact_integers(*args: Any, **kwargs: Any) -> Any:
 def _scalar_type(kind: type) -> None:
     @primitive(kind)
     def convert(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | TracedNumber):
+        if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | SymbolicNumber):
             if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
                 return PRIMITIVES["astype"](args[0], np.dtype(kind), copy=False)
             result = PRIMITIVES["astype"](args[0], np.dtype(kind))

@@ -33,7 +33,7 @@ from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
-from fusejit.tracer.runtime.captures import Captures, Reads
+from fusejit.tracer.runtime.captures import CapturedReadsInterface, CaptureRegistry
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
@@ -62,7 +62,7 @@ class Primitives(HasErrstate, Protocol):
         """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
 
     @property
-    def reading(self) -> Reads:
+    def captured_reads(self) -> CapturedReadsInterface:
         """What the trace has read."""
 
     def is_traced(self, obj: Any) -> bool:
@@ -85,7 +85,7 @@ class Calls:
     def __init__(
         self,
         trace: Primitives,
-        captures: Captures,
+        captures: CaptureRegistry,
         activate: Callable[[FunctionType, tuple[Any, ...]], Callable[..., Any]],
         made_here: Callable[[FunctionType], bool],
         meet_native: Callable[[Any, Iterable[Any]], None],
@@ -306,7 +306,7 @@ class Calls:
 
     def _as_constant(self, result: Any) -> Any:
         if isinstance(result, np.ndarray):
-            return self._trace.reading.constant(result)
+            return self._trace.captured_reads.constant(result)
         is_named = is_named_tuple(result)
         if type(result) not in (list, tuple) and not is_named:
             return result

@@ -1,4 +1,4 @@
-"""`Reading`: what a trace reads from outside: arguments, globals, cells, attributes, items.
+"""`CapturedReads`: what a trace reads from outside: arguments, globals, cells, attributes, items.
 
 Each object is found at a `Path`; what each call must check of it is noted, so that a variant serves
 the calls for which the program would read the same.
@@ -26,9 +26,9 @@ from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import needs_python, unsupported, user_frames
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import MAX_SIZE
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _INT64 = np.iinfo(np.int64)
 
 
-class Reading:
+class CapturedReads:
     """What one trace has read.
 
     Parameters
@@ -158,17 +158,19 @@ class Reading:
             if not _INT64.min // 2 < obj < _INT64.max // 2:
                 raise Fallback(f"{path.user_text()} is an integer beyond 62 bits")
             self.check(PathCheck(path, CheckKind.TYPE, int))
-            return TracedNumber.of_affine(self._trace, self._trace.symbol(HostExpr.path(path), obj))
+            return SymbolicNumber.of_affine(
+                self._trace, self._trace.symbol(HostExpr.path(path), obj)
+            )
         if kind is float:
             self.check(PathCheck(path, CheckKind.TYPE, float))
-            return TracedNumber(self._trace, obj, HostExpr.path(path))
+            return SymbolicNumber(self._trace, obj, HostExpr.path(path))
         if kind in (complex, np.complex128, np.complex64):
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return self._read_complex(path, obj)
         if is_a(obj, np.generic):
             self._refuse_foreign(path, obj)
             self.check(PathCheck(path, CheckKind.TYPE, kind))
-            return TracedNumber(self._trace, obj, HostExpr.path(path))
+            return SymbolicNumber(self._trace, obj, HostExpr.path(path))
         if kind in (list, tuple, dict) or is_named_tuple(obj):
             return self._read_container(path, obj)
         self._refuse_foreign(path, obj)
@@ -189,7 +191,7 @@ class Reading:
     def _read_complex(self, path: Path, obj: Any) -> Any:
         """A complex number: its two parts are the inputs of the graph."""
         parts = [
-            TracedNumber(self._trace, getattr(obj, part), HostExpr.path(path.attribute(part)))
+            SymbolicNumber(self._trace, getattr(obj, part), HostExpr.path(path.attribute(part)))
             for part in ("real", "imag")
         ]
         return PRIMITIVES["complex_of_parts"](*parts)

@@ -85,7 +85,7 @@ _PROTOCOLS = (
 )
 
 
-class Reads(Protocol):
+class CapturedReadsInterface(Protocol):
     """What the front end needs of what a trace reads."""
 
     library_reads: dict[tuple[int, str], LibraryRead]
@@ -101,17 +101,17 @@ class Reads(Protocol):
 
 
 class CapturingTrace(Protocol):
-    """What `Captures` needs of a trace."""
+    """What `CaptureRegistry` needs of a trace."""
 
     @property
-    def reading(self) -> Reads:
+    def captured_reads(self) -> CapturedReadsInterface:
         """What it has read."""
 
     def is_traced(self, obj: object) -> bool:
         """Whether it is a traced value."""
 
 
-class Captures:
+class CaptureRegistry:
     """The registry: which objects come from outside, and from where.
 
     Parameters
@@ -164,7 +164,7 @@ class Captures:
         self._refuse(path, obj)
         if type(obj) is FunctionType:
             self.note(path, obj)
-        traced = self._trace.reading.read(path, obj)
+        traced = self._trace.captured_reads.read(path, obj)
         self.register(path, traced)
         return traced
 
@@ -189,11 +189,11 @@ class Captures:
             return
         first, _ = self._objects.setdefault(id(obj), (path, obj))
         if first != path and not is_identified(obj) and not _is_told_by_code(obj):
-            self._trace.reading.check(PathCheck(path, CheckKind.SAME, first))
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.SAME, first))
 
     def fix(self, path: Path, value: object) -> None:
         """Record that the variant is right only for this very value (an int, a string, None)."""
-        self._trace.reading.check(PathCheck(path, CheckKind.EQUAL, value))
+        self._trace.captured_reads.check(PathCheck(path, CheckKind.EQUAL, value))
 
     def identify(self, obj: object) -> None:
         """The program compares the identity of an object: record that it is this very one."""
@@ -205,7 +205,7 @@ class Captures:
             raise unsupported(what, "compare contents instead")
         if path not in self._identified:
             self._identified.add(path)
-            self._trace.reading.check(PathCheck(path, CheckKind.IS, obj))
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
 
     def compare(self, obj: object, depth: int = 3) -> None:
         """The program compares or hashes an object, or what a container of its own holds."""
@@ -239,7 +239,7 @@ class Captures:
         """Record that a name or attribute does not exist."""
         if path not in self._read:
             self._read[path] = None
-            self._trace.reading.check(PathCheck(path, CheckKind.ABSENT, None))
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.ABSENT, None))
 
     def is_container_copy(self, obj: object) -> bool:
         """Whether it is the eager copy of an outside list, tuple or dict."""

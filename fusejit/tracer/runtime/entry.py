@@ -198,7 +198,7 @@ def trace_function(
             continue
     raise UnsupportedError.at(
         _definition(fn),
-        f"tracing did not settle after {MAX_RESTARTS} attempts",
+        f"tracing reached no fixed point after {MAX_RESTARTS} attempts",
         "please report this, and use fuse_jit(enabled=False) meanwhile",
     )
 
@@ -231,7 +231,9 @@ def _trace_once(
     texts = texts_in(cast(FunctionType, fn))
     with trace.active():
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
-        arguments = {n: trace.reading.read(paths[n], obj) for n, obj in bound.arguments.items()}
+        arguments = {
+            n: trace.captured_reads.read(paths[n], obj) for n, obj in bound.arguments.items()
+        }
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, location)
     verify(traced.graph)

@@ -11,7 +11,7 @@ import math
 
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod, Sym
 
-_MOST_ROUNDS = 64
+_MAX_ROUNDS = 64
 
 
 class Equalities:
@@ -29,7 +29,7 @@ class Equalities:
         """The expression with everything replaced that is known to be equal to something else."""
         if not self:
             return expr
-        for _ in range(_MOST_ROUNDS):  # equal after each; rules that lead in a circle must not last
+        for _ in range(_MAX_ROUNDS):  # equal after each; rules that lead in a circle must not last
             before = expr
             if self._symbols and any(s in self._symbols for s in expr.symbols()):
                 expr = expr.substitute(symbols=self._symbols)

@@ -58,19 +58,19 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _mark_writeable_arguments(trace)
     return TracedFunction(
         trace.graph,
-        trace.reading.checks,
+        trace.captured_reads.checks,
         structure,
         location,
         trace.notes,
-        constants=trace.reading.constants,
+        constants=trace.captured_reads.constants,
         shows_numbers=trace.shows_numbers,
-        library_reads=[*trace.reading.library_reads.values()],
+        library_reads=[*trace.captured_reads.library_reads.values()],
     )
 
 
 def _require_unchanged_containers(trace: Trace, location: Location) -> None:
     """A list or dict from outside that the function changed: the caller's would stay as it was."""
-    for copy, before, path in trace.reading.containers:
+    for copy, before, path in trace.captured_reads.containers:
         now = list(copy.items()) if isinstance(copy, dict) else copy
         then = list(before.items()) if isinstance(before, dict) else before
         if isinstance(copy, dict):
@@ -104,8 +104,8 @@ def _require_separate_memory(trace: Trace) -> None:
         if isinstance(op, Write) and op.view.buffer.root.origin is not None
     }
     for path in written:
-        array = trace.reading.originals[path]
-        for other, second in trace.reading.originals.items():
+        array = trace.captured_reads.originals[path]
+        for other, second in trace.captured_reads.originals.items():
             if other != path and np.may_share_memory(array, second):
                 raise Fallback(SHARED_MEMORY)
 
@@ -173,8 +173,8 @@ def _require_bounded_symbols(trace: Trace) -> None:
 
 def _mark_writeable_arguments(trace: Trace) -> None:
     stored = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
-    writeable = stored | trace.reading.writeable
-    for k, check in enumerate(trace.reading.checks):
+    writeable = stored | trace.captured_reads.writeable
+    for k, check in enumerate(trace.captured_reads.checks):
         if check.kind is CheckKind.ARRAY and check.path in writeable:
             expected: ArrayClass = replace(check.expected, writeable=True)
-            trace.reading.checks[k] = replace(check, expected=expected)
+            trace.captured_reads.checks[k] = replace(check, expected=expected)

@@ -17,7 +17,7 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.activation import Activation
 from fusejit.tracer.runtime.attribute_access import WATCHED
 from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
-from fusejit.tracer.runtime.captures import Captures, CapturingTrace
+from fusejit.tracer.runtime.captures import CaptureRegistry, CapturingTrace
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
@@ -43,7 +43,7 @@ class FrontEnd:
 
     Attributes
     ----------
-    captures : Captures
+    captures : CaptureRegistry
         What was found outside, and where.
     """
 
@@ -51,13 +51,13 @@ class FrontEnd:
         self.trace = trace
         self.entry = entry
         self.watch = Watch()
-        self.captures = Captures(trace, self.watch.meet)
+        self.captures = CaptureRegistry(trace, self.watch.meet)
         self._calls = Calls(
             trace, self.captures, self._activate, self._made_here, self.watch.meet_native
         )
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
-        trace.reading.library_reads = self.captures.library_reads
+        trace.captured_reads.library_reads = self.captures.library_reads
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()

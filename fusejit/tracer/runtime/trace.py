@@ -25,7 +25,7 @@ from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import ACTIVE
-from fusejit.tracer.runtime.captured_reads import Reading
+from fusejit.tracer.runtime.captured_reads import CapturedReads
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import (
     SourceSpan,
@@ -34,9 +34,9 @@ from fusejit.tracer.runtime.locations import (
 )
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import MAX_RANK, TracedArray, too_many_axes
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Decisions
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, UnionScalar
 
 MAX_OPS = 2000
@@ -65,7 +65,7 @@ class Trace:
         self, name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
     ) -> None:
         self.graph = Graph(name)
-        self.reading = Reading(self)
+        self.captured_reads = CapturedReads(self)
         self.locals = LocalSymbols(self)
         self.location = location
         self.is_segment = False
@@ -81,7 +81,7 @@ class Trace:
         self.notes: list[str] = []
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
-        self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
+        self.imaginary: dict[Storage, SymbolicNumber] = {}  # n * 1j, of integers n of the call
         self.has_untraced_callee = False  # some function is traced without callbacks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the callbacks
         self.table = {} if table is None else table
@@ -139,7 +139,7 @@ class Trace:
     def is_traced(self, obj: Any) -> bool:
         """Whether ``obj`` stands for something that is known only when the kernel runs."""
         return isinstance(
-            obj, TracedArray | TracedNumber | MaskedElements | UnionScalar | OptionalTuple
+            obj, TracedArray | SymbolicNumber | MaskedElements | UnionScalar | OptionalTuple
         )
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
@@ -178,13 +178,13 @@ class Trace:
             self._derived[key] = self.decisions.add_symbol(name, hint, low, high)
         return self._derived[key]
 
-    def number(self, expr: AffineExpr) -> TracedNumber | int:
+    def number(self, expr: AffineExpr) -> SymbolicNumber | int:
         """An extent as the program sees it: a number, or the int it always is."""
         expr = self.decisions.canonical(expr)
         known = expr.as_constant()
-        return known if known is not None else TracedNumber.of_affine(self, expr)
+        return known if known is not None else SymbolicNumber.of_affine(self, expr)
 
-    def scalar(self, number: TracedNumber) -> Value:
+    def scalar(self, number: SymbolicNumber) -> Value:
         """A host number as a scalar value of the graph."""
         if number.is_local:
             made: Value = PRIMITIVES["kernel_number"](number).value()
@@ -235,7 +235,7 @@ class Trace:
 
     def num_traced(self) -> int:
         """How much the trace has made so far: ops, numbers that are inputs, and checks."""
-        return self._num_ops + len(self.graph.scalars) + len(self.reading.checks)
+        return self._num_ops + len(self.graph.scalars) + len(self.captured_reads.checks)
 
     def append(self, op: Op, block: Block) -> None:
         """Put an op at the end of an open block."""

@@ -37,9 +37,9 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.origins import track
 from fusejit.tracer.values.reshaped import give_own_memory
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_operators import choice
 from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
 
@@ -72,7 +72,7 @@ class Results:
         self.trace = trace
         self.where = where
         self.results: list[Value | View] = []
-        self._containers = {id(copy): path for copy, _, path in trace.reading.containers}
+        self._containers = {id(copy): path for copy, _, path in trace.captured_reads.containers}
         self._result_indices: dict[int, int] = {}
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._uses: Counter[int] = Counter()
@@ -86,8 +86,8 @@ class Results:
     def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
         """The result with static arrays traced; collects the distinct traced arrays."""
         if type(obj) is np.ndarray:
-            obj = self.trace.reading.unfollowed(obj)
-        if isinstance(obj, TracedNumber) and obj.is_local:
+            obj = self.trace.captured_reads.unfollowed(obj)
+        if isinstance(obj, SymbolicNumber) and obj.is_local:
             obj = kernel_number(obj)
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
@@ -193,7 +193,10 @@ class Results:
                 raise Fallback("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
-            if obj.kind is not Kind.ARRAY and (path := self.trace.reading.path_of(obj)) is not None:
+            if (
+                obj.kind is not Kind.ARRAY
+                and (path := self.trace.captured_reads.path_of(obj)) is not None
+            ):
                 return PathLeaf(path)  # a complex number of the call
             own = ResultLeaf(self._result_index(obj), obj.access, obj.is_view)
             origin = obj.storage.root.origin
@@ -201,7 +204,7 @@ class Results:
                 return own
             which = self._result_index(origin.which)
             return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
-        if isinstance(obj, TracedNumber):
+        if isinstance(obj, SymbolicNumber):
             return HostLeaf(obj.expr)
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
@@ -213,13 +216,13 @@ class Results:
             keys = tuple(map(_exact, obj))
             return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
-            path = self.trace.reading.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
+            path = self.trace.captured_reads.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
             is_argument = path is not None and path.root == "arg" and not path.steps
             if path is not None and is_argument:
                 return PathLeaf(path)
             if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
                 return StaticLeaf(obj)
-        path = self.trace.reading.path_of(obj)
+        path = self.trace.captured_reads.path_of(obj)
         if path is not None:
             return PathLeaf(path)
         if isinstance(obj, Undefined):
@@ -241,6 +244,6 @@ def _choices(array: TracedArray) -> tuple[TracedArray, ...]:
 
 def _exact(key: Any) -> Any:
     """A dict key as Python would have it."""
-    if isinstance(key, TracedNumber):
+    if isinstance(key, SymbolicNumber):
         return key.exact()
     return tuple(map(_exact, key)) if type(key) is tuple else key

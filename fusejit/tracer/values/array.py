@@ -27,9 +27,9 @@ from fusejit.tracer.runtime.locations import (
     needs_python,
 )
 from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -244,7 +244,7 @@ class TracedArray:
         return len(self.extents)
 
     @property
-    def shape(self) -> tuple[TracedNumber | int, ...]:
+    def shape(self) -> tuple[SymbolicNumber | int, ...]:
         """The extents as numbers."""
         return tuple(self.trace.number(e) for e in self.extents)
 

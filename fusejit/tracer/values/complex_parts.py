@@ -26,9 +26,9 @@ from fusejit.tracer.values.kernel_numbers import (
     kernel_arithmetic,
     number_type,
 )
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import C128, F64, Operand, operand_of
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 class PartStorage(Storage):
@@ -214,7 +214,7 @@ def complex_number(real: Any, imag: Any) -> TracedArray:
 def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     """Python's ``complex(a, b)``; ``NotImplemented`` where both are known here."""
     given = (real, imag)
-    if not any(isinstance(x, TracedArray | TracedNumber) for x in given):
+    if not any(isinstance(x, TracedArray | SymbolicNumber) for x in given):
         return NotImplemented
     if not all(map(is_number, given)):
         raise numpy_raises("TypeError: complex() of something that is no number")
@@ -228,10 +228,10 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
 @primitive("complex_arithmetic")
 def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A number of the call and a complex one, in the kernel; ``n * 1j`` is a size in `np.mgrid`."""
-    numbers = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
+    numbers = tuple(as_kernel_number(o) if isinstance(o, SymbolicNumber) else o for o in operands)
     made = kernel_arithmetic(op, numbers)
     if op == "mul" and any(type(o) is complex and o == 1j for o in operands):
-        size = next((o for o in operands if isinstance(o, TracedNumber)), None)
+        size = next((o for o in operands if isinstance(o, SymbolicNumber)), None)
         if size is not None and size.affine is not None and isinstance(made, TracedArray):
             current_trace().imaginary[made.storage] = size
     return made
@@ -269,7 +269,7 @@ def _zeros(array: TracedArray) -> TracedArray:
     return zeros
 
 
-_NUMBERS = (TracedNumber, np.generic, int, float, complex)
+_NUMBERS = (SymbolicNumber, np.generic, int, float, complex)
 
 
 @primitive(np.real)

@@ -27,8 +27,8 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.values.operand_types import C128, F64, I64, Operand, operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 BOOL = np.dtype(np.bool_)
@@ -44,7 +44,7 @@ def is_python_number(obj: Any) -> bool:
     """Whether the program sees a Python number, wherever it is known."""
     if isinstance(obj, TracedArray):
         return obj.kind is Kind.PYTHON
-    if isinstance(obj, TracedNumber):
+    if isinstance(obj, SymbolicNumber):
         return not obj.is_strong
     return type(obj) in _OF_TYPE
 
@@ -58,20 +58,20 @@ def number_type(obj: Any) -> tuple[Kind, np.dtype]:
     """Kind and dtype of a number."""
     if isinstance(obj, TracedArray):
         return obj.kind, obj.dtype
-    value = obj.value if isinstance(obj, TracedNumber) else obj
+    value = obj.value if isinstance(obj, SymbolicNumber) else obj
     if isinstance(value, np.generic):
         return Kind.SCALAR, value.dtype
     return Kind.PYTHON, _OF_TYPE[type(value)]
 
 
 @primitive("kernel_number")
-def kernel_number(number: TracedNumber) -> TracedArray:
+def kernel_number(number: SymbolicNumber) -> TracedArray:
     """A number that depends on symbols of a block as a value of the kernel."""
     trace = number.trace
     if number.affine is None:
         assert number.condition is not None
         kind, affine, negated = number.condition
-        left = kernel_number(TracedNumber.of_affine(trace, affine))
+        left = kernel_number(SymbolicNumber.of_affine(trace, affine))
         ufunc = {("ge", False): np.greater_equal, ("ge", True): np.less}.get((kind, negated))
         ufunc = ufunc or (np.not_equal if negated else np.equal)
         compared: TracedArray = as_python(PRIMITIVES["operator"](ufunc, (left, 0)))
@@ -98,7 +98,7 @@ def as_kernel_number(
     obj: Any, kind: Kind | None = None, dtype: np.dtype | None = None
 ) -> TracedArray:
     """A number as a value of the kernel, of the given kind and dtype."""
-    if isinstance(obj, TracedNumber) and obj.is_local:
+    if isinstance(obj, SymbolicNumber) and obj.is_local:
         obj = kernel_number(obj)
     own = number_type(obj)
     kind, dtype = kind or own[0], dtype or own[1]
@@ -161,7 +161,7 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     if op == "pow" and all(number_type(o) == (Kind.PYTHON, I64) for o in operands):
         return _integer_power(*operands)  # which asks for the bounds of an induction variable
     operands = tuple(
-        kernel_number(o) if isinstance(o, TracedNumber) and o.is_local else o for o in operands
+        kernel_number(o) if isinstance(o, SymbolicNumber) and o.is_local else o for o in operands
     )
     if op in ("int", "float", "truth"):
         kind = {"int": I64, "float": F64, "truth": BOOL}[op]
@@ -228,7 +228,7 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
 def _decide_signs(operands: tuple[Any, ...]) -> None:
     """Masks that each call knows are told from negative numbers: then only low bits count."""
     for operand in operands:
-        if isinstance(operand, TracedNumber) and not operand.is_local:
+        if isinstance(operand, SymbolicNumber) and not operand.is_local:
             is_int = type(operand.value) is int
             if is_int and bool(apply_host("ge", operand, 0)):
                 trace = current_trace()
@@ -249,7 +249,7 @@ def _integer_power(base: Any, exponent: Any) -> Any:
 
 def _on_strong(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """The ufunc's loop for int64 or float64."""
-    kernel = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
+    kernel = tuple(as_kernel_number(o) if isinstance(o, SymbolicNumber) else o for o in operands)
     strong = tuple(_strong(o) for o in kernel)
     return as_python(PRIMITIVES["ufunc_on"](ufunc, strong))
 
@@ -277,7 +277,7 @@ def _strong(obj: Any) -> Any:
 
 def python_number(obj: Any, dtype: np.dtype) -> Any:
     """``int(x)``, ``float(x)`` or ``bool(x)`` of a number."""
-    if not is_kernel_number(obj) and not (isinstance(obj, TracedNumber) and obj.is_local):
+    if not is_kernel_number(obj) and not (isinstance(obj, SymbolicNumber) and obj.is_local):
         return {"i": int, "f": float, "b": bool}[dtype.kind](obj)
     number = as_kernel_number(obj)
     if number.dtype.kind == "c" and dtype != BOOL:
@@ -324,7 +324,7 @@ def truth_of(obj: Any) -> Any:
         if obj.dtype == BOOL:
             return obj
         return PRIMITIVES["operator"](np.not_equal, (_strong(obj), 0))
-    if isinstance(obj, TracedNumber) and obj.is_local:
+    if isinstance(obj, SymbolicNumber) and obj.is_local:
         return truth_of(kernel_number(obj))
     return PRIMITIVES["union_truth"](obj) if is_union_scalar(obj) else bool(obj)
 
@@ -403,7 +403,7 @@ def _register_extrema() -> None:
 
 
 def _needs_kernel(obj: Any) -> bool:
-    return is_kernel_number(obj) or (isinstance(obj, TracedNumber) and obj.is_local)
+    return is_kernel_number(obj) or (isinstance(obj, SymbolicNumber) and obj.is_local)
 
 
 @primitive("chosen")

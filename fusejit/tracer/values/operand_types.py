@@ -16,9 +16,9 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
@@ -37,7 +37,7 @@ class Operand:
 
     token: Any
     array: TracedArray | None = None
-    number: TracedNumber | None = None
+    number: SymbolicNumber | None = None
     literal: Any = None
 
     @property
@@ -64,7 +64,7 @@ def operand_of(obj: Any) -> Operand:
         if obj.kind is Kind.PYTHON and obj.dtype.kind != "b":
             return Operand(_WEAK[obj.dtype.kind], array=obj)
         return Operand(obj.dtype, array=obj)
-    if isinstance(obj, TracedNumber):
+    if isinstance(obj, SymbolicNumber):
         if obj.is_strong:
             return Operand(obj.dtype, number=obj)
         kind = type(obj.value)
@@ -78,9 +78,9 @@ def operand_of(obj: Any) -> Operand:
     if type(obj) in (list, tuple):
         if contains_traced(obj):
             return operand_of(PRIMITIVES["array_of_a_list"](obj))
-        return operand_of(current_trace().reading.constant(np.asarray(obj)))
+        return operand_of(current_trace().captured_reads.constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
-        return operand_of(current_trace().reading.unfollowed(obj))
+        return operand_of(current_trace().captured_reads.unfollowed(obj))
     if isinstance(obj, MaskedElements):
         return operand_of(obj.selected())
     number = number_of_subclass(obj, Kind.ARRAY)
@@ -93,7 +93,7 @@ def contains_traced(obj: Any) -> bool:
     """Whether a traced value occurs in nested sequences."""
     if isinstance(obj, list | tuple):
         return any(map(contains_traced, obj))
-    return isinstance(obj, TracedArray | TracedNumber)
+    return isinstance(obj, TracedArray | SymbolicNumber)
 
 
 def supported(dtype: np.dtype) -> np.dtype:
@@ -146,7 +146,7 @@ def literal_as(value: Any, dtype: np.dtype) -> Any:
     return made.item()
 
 
-def int_fits(number: TracedNumber, dtype: np.dtype) -> tuple[bool, bool]:
+def int_fits(number: SymbolicNumber, dtype: np.dtype) -> tuple[bool, bool]:
     """Decide whether a Python int of each call is (not too small, not too large) for ``dtype``."""
     assert number.affine is not None
     decisions = number.trace.decisions

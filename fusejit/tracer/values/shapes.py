@@ -21,7 +21,7 @@ from fusejit.tracer.runtime.locations import current_location, needs_python
 
 MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
 Extents = tuple[AffineExpr, ...]
-_MOST_STEPS = 300  # sums that a proof looks at
+_MAX_STEPS = 300  # sums that a proof looks at
 
 
 class Varies(Exception):
@@ -340,7 +340,7 @@ class Decisions:
 
     # -- proofs -----------------------------------------------------------------------------------
     def proves_nonnegative(self, expr: AffineExpr) -> bool:
-        """Whether ``expr >= 0`` follows from what is known, as far as `_MOST_STEPS` find out."""
+        """Whether ``expr >= 0`` follows from what is known, as far as `_MAX_STEPS` find out."""
         expr = self.canonical(expr)
         steps = itertools.count()
         if self._obvious(expr, steps):
@@ -368,7 +368,7 @@ class Decisions:
                 if low is not None and low >= 0:
                     return True
                 for found in _without_quotients(one):
-                    if next(steps) >= _MOST_STEPS:
+                    if next(steps) >= _MAX_STEPS:
                         return False
                     if found not in seen:
                         seen.add(found)

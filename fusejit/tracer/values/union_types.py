@@ -24,8 +24,8 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.integer_overflow import EXACT
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, number_type
-from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operand_types import I64, Operand, operand_of
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
@@ -158,7 +158,7 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
     own = number_type(number)[1]
     if own.kind not in "iu" or own.itemsize < dtype.itemsize:
         return
-    if isinstance(number, TracedNumber) and number.affine is not None:
+    if isinstance(number, SymbolicNumber) and number.affine is not None:
         return  # sizes and counters are far smaller
     trace = current_trace()
     number = as_kernel_number(number)

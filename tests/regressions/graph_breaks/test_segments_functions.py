@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.segments.fused_functions import MOST_OF_A_CODE
+from fusejit.segments.fused_functions import MAX_PER_CODE
 from fusejit.stages import Lowered
 from fusejit_testing.oracle import decorate
 from fusejit_testing.programs.segments_check import check_segments
@@ -62,10 +62,10 @@ def test_inner_functions_are_not_kept() -> None:
         return noted(y)
 
     fused: Any = fuse_jit(program)
-    for _ in range(3 * MOST_OF_A_CODE):
+    for _ in range(3 * MAX_PER_CODE):
         np.testing.assert_array_equal(fused(X), program(X))
-    assert len(fused.__fusejit_state__.dispatcher.state.fused.by_function) == MOST_OF_A_CODE
-    assert len(log) == 12 * MOST_OF_A_CODE
+    assert len(fused.__fusejit_state__.dispatcher.state.fused.by_function) == MAX_PER_CODE
+    assert len(log) == 12 * MAX_PER_CODE
 
 
 def test_functions_that_look_at_their_names() -> None:

@@ -123,14 +123,14 @@ def declined(x: Any, g: Any) -> Any:
     return x.astype(object)
 
 
-@pytest.mark.parametrize("retires", ["0", "1"])
+@pytest.mark.parametrize("tiering", ["0", "1"])
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("value", VALUES)
 def test_nothing_is_asked_of_an_argument(
-    value: str, holder: str, retires: str, monkeypatch: pytest.MonkeyPatch
+    value: str, holder: str, tiering: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through tables, guards, traces and launchers; no function here reads the argument."""
-    monkeypatch.setenv("FUSEJIT_RETIRE", retires)
+    monkeypatch.setenv("FUSEJIT_TIERING", tiering)
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
     given = HOLDERS[holder](VALUES[value])
     with warnings.catch_warnings(), no_faults() as folder:

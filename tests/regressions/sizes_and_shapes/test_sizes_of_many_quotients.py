@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.values.number import MOST_NODES
 from fusejit.tracer.values.shapes import Decisions
+from fusejit.tracer.values.symbolic_number import MAX_NODES
 
 DEEP = 12
 
@@ -75,4 +75,4 @@ def test_steps_are_few(function: Callable[..., Any], monkeypatch: pytest.MonkeyP
 
 def test_what_becomes_too_long_is_a_symbol() -> None:
     graph = fuse_jit(nested).trace(np.ones(403)).graph
-    assert max(s.expr.num_nodes for s in graph.symbols) < MOST_NODES
+    assert max(s.expr.num_nodes for s in graph.symbols) < MAX_NODES

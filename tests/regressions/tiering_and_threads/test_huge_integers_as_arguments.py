@@ -26,9 +26,9 @@ def drawn(n: int, seed: int) -> Any:
     return rng.random(n) * 2.0 + np.arange(n)
 
 
-@pytest.mark.parametrize("retires", [True, False])
-def test_a_seed_of_128_bits(retires: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1" if retires else "0")
+@pytest.mark.parametrize("tiering", [True, False])
+def test_a_seed_of_128_bits(tiering: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUSEJIT_TIERING", "1" if tiering else "0")
     fused = fuse_jit(drawn)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FuseWarning)
@@ -45,7 +45,7 @@ def test_no_length_is_as_large() -> None:
     assert {n: guard.would_reject((n,)) for n in calls} == calls
 
 
-class Retired:
+class Interpreted:
     """A segment that does not pay for small arguments."""
 
     name = "segment"
@@ -60,6 +60,6 @@ def test_the_next_look_has_an_end() -> None:
     def own(x: Any) -> Any:
         return x
 
-    settling = SegmentProfiler(own, own, lambda retired: own, [Retired()], [])
+    settling = SegmentProfiler(own, own, lambda interpreted: own, [Interpreted()], [])
     for at in range(80):
         assert settling.reprofile_call(at) == at

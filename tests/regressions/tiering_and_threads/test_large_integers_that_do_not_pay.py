@@ -15,7 +15,7 @@ from fusejit import fuse_jit
 
 @pytest.fixture(autouse=True)
 def retiring(monkeypatch):
-    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+    monkeypatch.setenv("FUSEJIT_TIERING", "1")
 
 
 def rest(n):

@@ -12,7 +12,7 @@ from fusejit.tiering.segment_profiler import SegmentProfiler
 
 
 class Segment:
-    """A segment that may be retired."""
+    """A segment that Python may come to run."""
 
     name = "segment"
     is_interpreted = False
@@ -31,7 +31,7 @@ def test_a_function_that_is_told_of_itself_settles() -> None:
     def original(x: int) -> tuple[str, int]:
         return "original", x
 
-    settling = SegmentProfiler(opened, original, lambda retired: opened, [segment], [])
+    settling = SegmentProfiler(opened, original, lambda interpreted: opened, [segment], [])
     told: list[Any] = []
 
     def serve(run: Any, guard: Any) -> None:

@@ -52,7 +52,7 @@ def test_segments_that_are_given_an_array_and_its_view_are_not_told(
         view[:] = view + rest
         return rest
 
-    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    monkeypatch.setenv("FUSEJIT_TIERING", "0")
     fused = fuse_jit(program)
     for size in (3, 4, 1, 2, 0, 5, 1):
         x, y = (np.arange(size * size, dtype=np.int32).reshape(size, size) for _ in range(2))

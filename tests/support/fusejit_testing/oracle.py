@@ -74,17 +74,17 @@ def decorate(
     fullgraph: bool = False,
     fusion: str | None = None,
     reports: pathlib.Path | None = None,
-    retires: bool = False,
+    tiering: bool = False,
 ) -> Any:
     """``fuse_jit(function)``, jitted or with kernels that run as plain Python.
 
     Reports of faults are written into the folder ``reports``, see `no_faults`. What can be compiled
-    is, even where it does not pay, unless it ``retires``.
+    is, even where it does not pay, unless it ``tiering``.
     """
     folder = None if reports is None else str(reports)
     with (
         _environment("FUSEJIT_UNJITTED", "0" if jit else "1"),
-        _environment("FUSEJIT_RETIRE", str(int(retires))),
+        _environment("FUSEJIT_TIERING", str(int(tiering))),
         _environment("FUSEJIT_DUMP_DIR", folder),
     ):
         return fuse_jit(fullgraph=fullgraph, fusion=fusion)(function)

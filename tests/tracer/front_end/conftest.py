@@ -65,7 +65,7 @@ class FakeTrace:
         self.checks: list[PathCheck] = []
         self.notes: list[str] = []
         self.constants: list[np.ndarray] = []
-        self.reading = self  # an object of its own, elsewhere
+        self.captured_reads = self  # an object of its own, elsewhere
         self.errstate: dict[str, str] = {}
 
     def read(self, path: Path, obj: Any) -> Any:

@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="for one form of an example")
     parser.add_argument("--jitted", action="store_true", help="compile (slow)")
     options = parser.parse_args()
-    os.environ.setdefault("FUSEJIT_RETIRE", "0")
+    os.environ.setdefault("FUSEJIT_TIERING", "0")
     os.environ.setdefault("MPLBACKEND", "Agg")
     if not options.jitted:
         os.environ["FUSEJIT_UNJITTED"] = "1"

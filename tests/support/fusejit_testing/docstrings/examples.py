@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 _SEEN = "_seen"
-_MOST_CUTS = 3  # places at which one example is cut in two
+_MAX_CUTS = 3  # places at which one example is cut in two
 _OF_CHANCE = re.compile(r"\bempty|\bndarray\(|default_rng\(\)")  # other numbers each time
 _parser = doctest.DocTestParser()
 
@@ -110,7 +110,7 @@ def cuts(example: Example) -> list[int]:
         if isinstance(ast.parse(text).body[0], ast.Assign | ast.AnnAssign | ast.FunctionDef)
     ]
     inner = [at for at in binding if at < len(example.statements)]
-    if len(inner) > _MOST_CUTS:
+    if len(inner) > _MAX_CUTS:
         inner = [inner[0], inner[len(inner) // 2], inner[-1]]
     return [0, *inner]
 

@@ -31,8 +31,8 @@ _ATOMS = (
     np.dtype, np.ufunc, enum.Enum, re.Pattern, property,
 )  # fmt: skip
 _MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
-_MOST_OBJECTS = 5000
-_MOST_BYTES = 2**27
+_MAX_OBJECTS = 5000
+_MAX_BYTES = 2**27
 _USED_UP = (io.IOBase, Iterator, types.GeneratorType, types.FrameType, types.TracebackType)
 
 
@@ -52,7 +52,7 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
         return _function(value, memo)
     if issubclass(type(value), _USED_UP) and not isinstance(value, np.ndarray):
         raise NotCopied(f"a {type(value).__name__} is used up by a call")
-    if isinstance(value, np.ndarray) and value.nbytes > _MOST_BYTES:
+    if isinstance(value, np.ndarray) and value.nbytes > _MAX_BYTES:
         raise NotCopied("an array of very many bytes takes long to copy and compare")
     if is_part_of_a_figure(value):
         raise NotCopied(f"a {type(value).__name__} is part of a figure")
@@ -82,7 +82,7 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
 
 def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     """A copy of an array of objects with its strides, and of its base if that is dense."""
-    if array.size > _MOST_OBJECTS:
+    if array.size > _MAX_OBJECTS:
         raise NotCopied("an array of very many objects takes long to copy and compare")
     base = owner(array)
     if not base.size or not (base.flags.c_contiguous or base.flags.f_contiguous):

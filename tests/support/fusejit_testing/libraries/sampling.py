@@ -19,8 +19,8 @@ from fusejit.ir.write_access import WriteAccess
 ALL_OF_FIRST = 24  # calls of a kind
 EACH = 16  # of the others
 _BY_VALUE = (bool, int, complex, str, bytes, type(None), type, np.dtype)
-_MOST_ITEMS = 12
-_MOST_DEPTH = 4
+_MAX_ITEMS = 12
+_MAX_DEPTH = 4
 _LONGEST = 40  # characters of texts that count by value
 
 
@@ -48,13 +48,13 @@ def _kind(value: Any, depth: int) -> Hashable:
         return type(value), value if isinstance(value, type) else repr(value)
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | np.ufunc):
         return type(value), value.__name__
-    if depth >= _MOST_DEPTH:
+    if depth >= _MAX_DEPTH:
         return (type(value),)
     if isinstance(value, list | tuple):
-        items = tuple(_kind(item, depth + 1) for item in value[:_MOST_ITEMS])
+        items = tuple(_kind(item, depth + 1) for item in value[:_MAX_ITEMS])
         return type(value), len(value), items
     if isinstance(value, dict):
-        pairs = [*value.items()][:_MOST_ITEMS]
+        pairs = [*value.items()][:_MAX_ITEMS]
         return dict, len(value), tuple((repr(k), _kind(v, depth + 1)) for k, v in pairs)
     state = None if isinstance(value, types.ModuleType) else _state(value)
     if state:

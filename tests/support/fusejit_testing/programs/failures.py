@@ -28,7 +28,7 @@ _FAILING = (
     "assert np.sum({0}) > 1, 'small'",
     "assert np.max({0}) < 0",
 )
-_MOST = 4  # statements in one ``try``
+_LIMIT = 4  # statements in one ``try``
 _KEEPING = STATEMENTS[:5]  # those that do not ask for values
 
 
@@ -53,7 +53,7 @@ def _with_failures(
         if rng.random() < 0.35:
             yield Statement(rng.choice(STATEMENTS).format(rng.choice(names)))
         if rng.random() < 0.3:
-            end = min(len(body), at + rng.randrange(1, _MOST + 1))
+            end = min(len(body), at + rng.randrange(1, _LIMIT + 1))
             while end < len(body) and _continues(body[end]):
                 end += 1
             yield from _guarded(rng, body[at:end], names)

@@ -33,7 +33,7 @@ def check_segments(
             compare_outcomes(expected, actual, bound)
             assert_same_ownership(expected.result, actual.result)
     if not jit:
-        settled = decorate(function, jit=jit, retires=True)
+        settled = decorate(function, jit=jit, tiering=True)
         for args in calls:
             for _ in range(3):
                 compare_outcomes(run(function, args), run(settled, args), bound)

@@ -7,7 +7,7 @@ import sys
 
 from fusejit_testing.structured.campaign import main
 
-os.environ.setdefault("FUSEJIT_RETIRE", "0")
+os.environ.setdefault("FUSEJIT_TIERING", "0")
 
 if __name__ == "__main__":
     sys.exit(min(1, main(*map(int, sys.argv[1:]))))

@@ -28,7 +28,7 @@ from fusejit_testing.structured.random_values import (
     ValueMaker,
 )
 
-MOST_POINTS = 240
+MAX_POINTS = 240
 _COMMON = tuple(map(np.dtype, ("f8", "f8", "f4", "i8", "i4")))
 
 
@@ -68,7 +68,7 @@ class _OpMaker:
         if rng.random() < 0.2:
             rng.shuffle(dims)
         sizes = {d: self.size_rng.choice((1, 2, 3, 4, 5, 7, 9, 17)) for d in dims}
-        while math.prod(sizes.values()) > MOST_POINTS:
+        while math.prod(sizes.values()) > MAX_POINTS:
             largest = max(sizes, key=lambda d: sizes[d])
             sizes[largest] = sizes[largest] // 2
         if dims and self.size_rng.random() < 0.06:

@@ -37,7 +37,7 @@ from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionT
 from fusejit.tracer.values.union_types import has_type, type_of, union
 
 
-class LoopSettling(LoopEntry):
+class LoopFixpoint(LoopEntry):
     """The carried names of a loop, with types that no iteration changes."""
 
     def end(self, names: Mapping[str, Any]) -> None:
@@ -55,7 +55,7 @@ class LoopSettling(LoopEntry):
         for name in sorted(
             self._held, key=lambda n: n not in fresh
         ):  # what makes loop buffers first
-            self._settle(name, self._entry[name], now[name])
+            self._widen(name, self._entry[name], now[name])
         self._refuse_shared_memory(now)
 
     def _now_held(self, names: Mapping[str, Any], name: str) -> Any:
@@ -110,7 +110,7 @@ class LoopSettling(LoopEntry):
                 self.trace.table[(self.key, "cut", name)] = group
             self.decide(*next((g, "cut", n) for n, g in wanted.items()))
 
-    def _settle(self, name: str, before: Any, now: Any) -> None:
+    def _widen(self, name: str, before: Any, now: Any) -> None:
         if isinstance(before, Undefined):
             return
         if same_object(self.trace, before, now):
@@ -118,16 +118,16 @@ class LoopSettling(LoopEntry):
                 self._renewed[name] = now if self.runs else now.one_of_two(before)
             return
         if has_type(before) and has_type(now):
-            self._settle_type(name, type_of(before), type_of(now))
+            self._widen_type(name, type_of(before), type_of(now))
         elif is_array(before) and is_array(now):
-            self._settle_cell(name, before, now)
+            self._widen_loop_buffer(name, before, now)
         elif before is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
             zeros = (zero(type_of(item)) for item in now.items)
             self.decide((type(now.items), *zeros), "tuple", name)
         else:
             self._peel_or_refuse(name, before, now)
 
-    def _settle_type(
+    def _widen_type(
         self, name: str, before: NumberType | UnionType, now: NumberType | UnionType
     ) -> None:
         joined = union(before, now)
@@ -142,7 +142,7 @@ class LoopSettling(LoopEntry):
             raise unsupported(what, remedy)
         self.decide(joined, "type", name, *self._visit)
 
-    def _settle_cell(self, name: str, before: TracedArray, now: TracedArray) -> None:
+    def _widen_loop_buffer(self, name: str, before: TracedArray, now: TracedArray) -> None:
         trace = self.trace
         canonical = trace.decisions.canonical
         shapes = [list(map(canonical, a.extents)) for a in (before, now)]
@@ -168,7 +168,7 @@ class LoopSettling(LoopEntry):
             ]
             what = f"{name!r} changes its shape or dtype in the loop ({texts[0]}, then {texts[1]})"
             raise unsupported(what, "keep it the same, or write into a larger array")
-        is_from_outside = not self._is_mine(now.storage) and not self._is_cell(now.storage)
+        is_from_outside = not self._is_mine(now.storage) and not self._is_loop_buffer(now.storage)
         if self.runs and is_from_outside:
             self.decide(True, "late", name)
         if name not in self._loop_buffers:
@@ -205,7 +205,7 @@ class LoopSettling(LoopEntry):
                 what = f"{name!r} and another name are one array after an iteration"
                 raise unsupported(what, f"write {name} = ....copy()")
 
-    def _is_cell(self, storage: Storage) -> bool:
+    def _is_loop_buffer(self, storage: Storage) -> bool:
         return any(storage is loop_buffer.storage for loop_buffer in self._loop_buffers.values())
 
     def _is_mine(self, storage: Storage) -> bool:

@@ -27,7 +27,7 @@ Condition = tuple[str, AffineExpr, bool]  # "ge" or "eq", compared with 0, wheth
 _LIMIT = 1 << 62
 
 
-class TracedNumber:
+class SymbolicNumber:
     """A number that each call computes again: an expression and its value in this call.
 
     Deliberately not an ``int``: C code would read past every callback.
@@ -61,9 +61,9 @@ class TracedNumber:
         self.condition = condition
 
     @staticmethod
-    def of_affine(trace: Trace, affine: AffineExpr) -> TracedNumber:
+    def of_affine(trace: Trace, affine: AffineExpr) -> SymbolicNumber:
         """An int that is an affine expression of symbols."""
-        return TracedNumber(trace, trace.decisions.hint(affine), host_of(affine), affine)
+        return SymbolicNumber(trace, trace.decisions.hint(affine), host_of(affine), affine)
 
     @property
     def is_local(self) -> bool:
@@ -195,10 +195,10 @@ class TracedNumber:
             return repr(self.in_text())
         return f"<traced number {self.expr} = {self.value!r}>"
 
-    def __copy__(self) -> TracedNumber:
+    def __copy__(self) -> SymbolicNumber:
         return self
 
-    def __deepcopy__(self, memo: Any) -> TracedNumber:
+    def __deepcopy__(self, memo: Any) -> SymbolicNumber:
         return self
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
@@ -234,21 +234,21 @@ class TracedNumber:
 # ---------------------------------------------------------------------------------------- arithmeti
 def is_host_number(obj: Any) -> bool:
     """Whether ``obj`` can stand in host arithmetic."""
-    return isinstance(obj, TracedNumber | np.generic) or type(obj) in (int, float, bool)
+    return isinstance(obj, SymbolicNumber | np.generic) or type(obj) in (int, float, bool)
 
 
 def value_of(obj: Any) -> Any:
     """The value in this call."""
-    return obj.value if isinstance(obj, TracedNumber) else obj
+    return obj.value if isinstance(obj, SymbolicNumber) else obj
 
 
 def expr_of(obj: Any) -> HostExpr:
     """How the launcher computes it."""
-    return obj.expr if isinstance(obj, TracedNumber) else HostExpr.const(obj)
+    return obj.expr if isinstance(obj, SymbolicNumber) else HostExpr.const(obj)
 
 
 def _affine_of(obj: Any) -> AffineExpr | None:
-    if isinstance(obj, TracedNumber):
+    if isinstance(obj, SymbolicNumber):
         if obj.affine is None and type(obj.value) is bool:
             return obj.as_affine()
         return obj.affine
@@ -257,20 +257,20 @@ def _affine_of(obj: Any) -> AffineExpr | None:
     return None
 
 
-MOST_ATOMS = 100  # of an affine number
-MOST_NODES = 1000
+MAX_ATOMS = 100  # of an affine number
+MAX_NODES = 1000
 """Of the expression of a number. ``x = x * (1 - x)`` doubles it each time, and its text with it."""
 
 
 def apply_host(op: str, *operands: Any) -> Any:
     """One row of `HOST_OPS` on numbers; falls back where Python would raise."""
-    trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
+    trace = next(o.trace for o in operands if isinstance(o, SymbolicNumber))
     affine = [_affine_of(o) for o in operands]
     if all(a is not None for a in affine):
         done = _apply_affine(trace, op, [a for a in affine if a is not None])
         if done is not None and not _is_large(done):
             return done
-    if any(isinstance(o, TracedNumber) and o.is_local for o in operands):
+    if any(isinstance(o, SymbolicNumber) and o.is_local for o in operands):
         return PRIMITIVES["kernel_arithmetic"](op, operands)
     if op == "pow":
         _guard_power(trace, *operands)
@@ -286,15 +286,15 @@ def apply_host(op: str, *operands: Any) -> Any:
     warns = trace.errstate and any(isinstance(value_of(o), np.generic) for o in operands)
     attr = errstate_text(trace.errstate) if warns else None
     expr = HostExpr(op, tuple(map(expr_of, operands)), attr)
-    if expr.num_nodes > MOST_NODES:
+    if expr.num_nodes > MAX_NODES:
         what = "a number is computed from arguments in many steps, without arrays"
         raise needs_python(what, "Python does that as fast; compute it outside")
     if type(value) is int:
         return _derived(trace, expr, value, affine if op in ("mul", "min", "max", "abs") else ())
-    return TracedNumber(trace, value, expr)
+    return SymbolicNumber(trace, value, expr)
 
 
-def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedNumber:
+def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> SymbolicNumber:
     """An int that is not affine: a symbol of its own."""
     if abs(value) >= _LIMIT:
         raise Fallback("integer arithmetic beyond 62 bits")
@@ -303,13 +303,13 @@ def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedN
     if expr.op == "mul" and all(signs):
         known = PRIMITIVES["product"](trace, operands)
         if known is not None:
-            return TracedNumber.of_affine(trace, known)
+            return SymbolicNumber.of_affine(trace, known)
     low = 0 if expr.op == "abs" or (signs and all(signs)) else None
     symbol = trace.symbol(expr, value, low)
     if expr.op in ("min", "max"):
         for a in operands:
             decisions.assume_nonnegative(a - symbol if expr.op == "min" else symbol - a)
-    return TracedNumber.of_affine(trace, symbol)
+    return SymbolicNumber.of_affine(trace, symbol)
 
 
 def _is_large(result: Any) -> bool:
@@ -318,9 +318,9 @@ def _is_large(result: Any) -> bool:
     It becomes a symbol of its own. A kernel should not multiply by the former; the text of the
     latter may double with each operation: ``k = k // 2 + k // 3``.
     """
-    if not isinstance(result, TracedNumber) or result.affine is None:
+    if not isinstance(result, SymbolicNumber) or result.affine is None:
         return False
-    if result.affine.num_nodes > MOST_ATOMS:
+    if result.affine.num_nodes > MAX_ATOMS:
         return True
     size = sum(abs(c) for _, c in result.affine.terms)
     return size > LARGEST_COEFFICIENT or abs(result.affine.constant) > LARGEST_SYMBOL
@@ -366,7 +366,7 @@ def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:
         return None
     value = HOST_OPS[op].function(*map(trace.decisions.hint, (left, right)))
     expr = HostExpr(op, (host_of(left), host_of(right)))
-    return TracedNumber(trace, value, expr, None, condition)
+    return SymbolicNumber(trace, value, expr, None, condition)
 
 
 def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
@@ -377,18 +377,18 @@ def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
     zero = HostExpr.const(0)
     decide = trace.decisions.condition
     if isinstance(b, int) and isinstance(e, int):
-        if isinstance(exponent, TracedNumber):
+        if isinstance(exponent, SymbolicNumber):
             decide(HostExpr("ge", (expr_of(exponent), zero)), e >= 0, "the sign of an exponent")
-    elif isinstance(base, TracedNumber) or isinstance(exponent, TracedNumber):
+    elif isinstance(base, SymbolicNumber) or isinstance(exponent, SymbolicNumber):
         decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
-        if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
+        if b < 0 and isinstance(exponent, SymbolicNumber) and isinstance(e, float):
             raise Fallback("a negative number to a power")
 
 
 def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, divisor: Any) -> None:
     """Python raises where it divides by zero, also for a quotient that nothing needs."""
     by_numpy = isinstance(value_of(number), np.generic) or isinstance(value_of(divisor), np.generic)
-    if by_numpy or not isinstance(divisor, TracedNumber):
+    if by_numpy or not isinstance(divisor, SymbolicNumber):
         return
     reason = "a number is divided by it"
     if affine is not None:
@@ -418,8 +418,8 @@ _ROUNDING = {"floor": "floor", "ceil": "ceil"}
 
 
 def _install() -> None:
-    def binary(name: str, op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
-        def method(self: TracedNumber, other: Any) -> Any:
+    def binary(name: str, op: str, reflected: bool) -> Callable[[SymbolicNumber, Any], Any]:
+        def method(self: SymbolicNumber, other: Any) -> Any:
             if isinstance(other, complex | np.complexfloating):
                 operands = (other, self) if reflected else (self, other)
                 return PRIMITIVES["complex_arithmetic"](op, operands)
@@ -433,20 +433,20 @@ def _install() -> None:
 
         return method
 
-    def unary(op: str) -> Callable[[TracedNumber], Any]:
-        def method(self: TracedNumber) -> Any:
+    def unary(op: str) -> Callable[[SymbolicNumber], Any]:
+        def method(self: SymbolicNumber) -> Any:
             return apply_host(op, self)
 
         return method
 
     for python_name, op in _BINARY.items():
-        setattr(TracedNumber, f"__{python_name}__", binary(python_name, op, False))
-        setattr(TracedNumber, f"__r{python_name}__", binary(python_name, op, True))
+        setattr(SymbolicNumber, f"__{python_name}__", binary(python_name, op, False))
+        setattr(SymbolicNumber, f"__r{python_name}__", binary(python_name, op, True))
     for op in _COMPARISONS:
-        setattr(TracedNumber, f"__{op}__", binary(op, op, False))
+        setattr(SymbolicNumber, f"__{op}__", binary(op, op, False))
     for python_name, op in (_UNARY | _ROUNDING).items():
-        setattr(TracedNumber, f"__{python_name}__", unary(op))
-    TracedNumber.__round__ = TracedNumber.rounded  # type: ignore[attr-defined]
+        setattr(SymbolicNumber, f"__{python_name}__", unary(op))
+    SymbolicNumber.__round__ = SymbolicNumber.rounded  # type: ignore[attr-defined]
 
 
 _install()
