@@ -7,7 +7,7 @@ from fusejit.api import FuseWarning, fuse_jit
 from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 
 if TYPE_CHECKING:
-    from fusejit import linalg, mlir, structured
+    from fusejit import linalg, mlir, structured, transform
     from fusejit.fuse.grouping.policy import FusionCandidate
 
 __version__ = "0.1.0"
@@ -21,12 +21,13 @@ __all__ = [
     "linalg",
     "mlir",
     "structured",
+    "transform",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """What needs the compiler, which is loaded by the first call of a decorated function."""
-    if name in ("linalg", "mlir", "structured"):
+    if name in ("linalg", "mlir", "structured", "transform"):
         return importlib.import_module(f"fusejit.{name}")
     if name == "FusionCandidate":
         from fusejit.fuse.grouping.policy import FusionCandidate

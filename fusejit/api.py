@@ -64,6 +64,7 @@ def fuse_jit(
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
     compile_seconds: float | None = None,
+    schedule: Callable[[Any], Any] | None = None,
 ) -> Callable[[Callable[P, R]], FusedFunction[P, R]]: ...
 
 
@@ -76,6 +77,7 @@ def fuse_jit(
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
     compile_seconds: float | None = None,
+    schedule: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
 
@@ -105,6 +107,10 @@ def fuse_jit(
         Processor time that one compile may take: 10, unless FUSEJIT_COMPILE_SECONDS says otherwise.
         A call whose compile takes longer runs as plain NumPy, with a `FuseWarning` that says where
         the time went, and so do later calls of its kind. ``math.inf`` waits for ever.
+    schedule : callable, optional
+        A recipe: it gets a `fusejit.transform.Schedule` of each variant and returns it, or one of
+        its ops, after some steps. Where a step is not legal the automatic passes alone run, with a
+        `FuseWarning`; with ``fullgraph=True`` that is an error.
 
     Returns
     -------
@@ -136,6 +142,7 @@ def fuse_jit(
         warn=warn,
         fusion=fusion,
         compile_seconds=compile_seconds,
+        schedule=None if schedule is None else functools.partial(_scheduled, schedule),
     )
     try:
         check_fusion(options.fusion)  # a wrong name is told at once
@@ -146,6 +153,12 @@ def fuse_jit(
     if function is None:
         return functools.partial(_decorate, options=options)
     return _decorate(function, options)
+
+
+def _scheduled(recipe: Callable[[Any], Any], stage: Any) -> Any:
+    from fusejit.transform.schedule import scheduled  # not needed without a recipe
+
+    return scheduled(stage, recipe)
 
 
 def _decorate(obj: Any, options: Options) -> Any:

@@ -81,6 +81,8 @@ class Options:
         Variants of one function (by dtypes, ranks, layouts, guards) before calls fall back.
     compile_seconds : float
         Processor time that one compile may take; all parts of a function together have as much.
+    schedule : callable or None
+        Given a traced stage, the graph after the steps of a recipe (`fusejit.transform`).
     dump : frozenset of str
         Stages that are printed.
     dump_dir : Path or None
@@ -102,6 +104,7 @@ class Options:
     fusion: Any = "auto"
     max_variants: int = 32
     compile_seconds: float = COMPILE_SECONDS
+    schedule: Any = None
     dump: frozenset[str] = frozenset()
     dump_dir: Path | None = None
 
@@ -154,6 +157,7 @@ def options_from_environment(
     warn: bool = True,
     fusion: Any = None,
     compile_seconds: float | None = None,
+    schedule: Any = None,
     tiering: bool = True,
 ) -> Options:
     """Options as the environment asks for them at this moment."""
@@ -174,6 +178,7 @@ def options_from_environment(
         num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
         fusion=os.environ.get("FUSEJIT_FUSION", "auto") if fusion is None else fusion,
         compile_seconds=_seconds("FUSEJIT_COMPILE_SECONDS", compile_seconds),
+        schedule=schedule,
         dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
         dump_dir=_path(dump_dir),
     )

@@ -85,7 +85,9 @@ class Traced:
         verified: set[Op] = set()
         with self.watched() as watched:
             start = time.perf_counter()
-            graph = run_passes(self.graph, context, self.log, watched, verified)
+            recipe = self.options.schedule
+            graph = self.graph if recipe is None or self.options.is_segment else recipe(self)
+            graph = run_passes(graph, context, self.log, watched, verified)
             self.seconds["fuse"] = time.perf_counter() - start
             watched.enter(["group", "schedule"], partial(print_graph, graph))
             _dump(self.options, "fused", lambda: print_graph(graph))

@@ -45,7 +45,7 @@ class BlockContext:
     ----------
     verdicts : dict
         What the cost model has found out about pairs of ops, which do not change.
-    places : dict
+    distinct_uses : dict
         Where it finds that a producer is needed, for as long as the same ops read it.
     legality : dict
         What legality has found out about them: neither they nor stores change their places.

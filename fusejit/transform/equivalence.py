@@ -1,0 +1,105 @@
+"""`check_equivalent`: a step keeps what it says, on small arrays with special values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fusejit.identity import own_signature
+from fusejit.ir.graph import Graph
+from fusejit.ir.interpreter.interpret import argument_paths, check_guards, interpret
+from fusejit.stages import Traced, closure_cells
+from fusejit.transform.errors import ScheduleError
+
+SMALL = (7, 5, 9, 3, 11, 4, 6, 8)
+"""What the distinct sizes of the traced arguments become."""
+
+MAX_SIZE = 12
+
+SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
+
+RELATIVE = {"f": 1e-4, "c": 1e-4}
+
+
+def check_equivalent(
+    stage: Traced, args: tuple[Any, ...], before: Graph, after: Graph, tag: str, call: str
+) -> int:
+    """Interpret both graphs on small arrays and compare; return how many inputs were compared.
+
+    Inputs for which the guards of the trace do not hold are left out.
+
+    Raises
+    ------
+    ScheduleError
+        If results differ by more than the tag allows. That is an internal error.
+    """
+    function = stage.function
+    names = list(own_signature(function).parameters)
+    rng = np.random.default_rng(0)
+    compared = 0
+    for sizes, with_special in itertools.product(_sizes(args), (False, True)):
+        given = [_small(arg, sizes, rng, with_special and tag == "bits") for arg in args]
+        cells = {n: c.cell_contents for n, c in closure_cells(function).items()}
+        results = []
+        for graph in (before, after):
+            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
+            arguments = dict(zip(names, copies, strict=False))
+            constants = stage.traced.constants
+            paths = argument_paths(arguments, function.__globals__, cells, constants)
+            if check_guards(graph, paths) is not None:
+                break
+            results.append((interpret(graph, paths), copies))
+        if len(results) == 2:
+            compared += 1
+            _compare(results[0], results[1], tag, call)
+    return compared
+
+
+def _sizes(args: tuple[Any, ...]) -> list[Mapping[int, int]]:
+    """What the sizes of the arguments become: equal ones stay equal, 1 stays 1."""
+    found = {n for arg in args if isinstance(arg, np.ndarray) for n in arg.shape if n > 1}
+    ordered = sorted(found)
+    maps: list[Mapping[int, int]] = []
+    for shift in range(3):
+        small = [SMALL[(k + shift) % len(SMALL)] for k in range(len(ordered))]
+        maps.append({n: min(n, new) for n, new in zip(ordered, small, strict=True)})
+    return maps
+
+
+def _small(arg: Any, sizes: Mapping[int, int], rng: np.random.Generator, special: bool) -> Any:
+    """An array like an argument, with small extents; other arguments as they are."""
+    if not isinstance(arg, np.ndarray):
+        return arg
+    shape = [sizes.get(n, n) for n in arg.shape]
+    order = "F" if arg.flags.f_contiguous and not arg.flags.c_contiguous else "C"
+    values: Any = rng.integers(*((-9, 10) if arg.dtype.kind != "b" else (0, 2)), shape)
+    if arg.dtype.kind in "fc":
+        values = values + rng.random(shape)
+    made: Any = np.array(values, arg.dtype, order="F" if order == "F" else "C")
+    if special and arg.dtype.kind == "f" and made.size:
+        made.flat[rng.integers(0, made.size, 2)] = rng.choice(SPECIAL, 2)
+    return made
+
+
+def _compare(expected: Any, actual: Any, tag: str, call: str) -> None:
+    for old, new in zip(_flat(expected), _flat(actual), strict=True):
+        same = old.dtype == new.dtype and old.shape == new.shape
+        if same and tag == "bits":
+            same = old.tobytes() == new.tobytes() or np.array_equal(old, new, equal_nan=True)
+        elif same:
+            tolerance = RELATIVE.get(old.dtype.kind, 0.0)
+            same = np.allclose(old, new, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if not same:
+            raise ScheduleError(f"{call} changes a result (an internal error): {old} became {new}")
+
+
+def _flat(results: Any) -> list[np.ndarray]:
+    values, copies = results
+    return [
+        np.asarray(v)
+        for v in (*values, *copies)
+        if isinstance(v, np.ndarray | np.generic | int | float)
+    ]

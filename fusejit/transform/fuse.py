@@ -1,0 +1,99 @@
+"""`fuse`: compute what a tile reads of a producer inside the loops around the tile.
+
+Before and after, with the consumer in a loop::
+
+    %p = generic "exp" domain (n) ins (%x) outs (write)
+    for i.0 = .. {
+      %s = view %p [(d0) -> (d0 + 32 * i.0)] : l
+      %t = generic "add" domain (l) ins (%s, %y) outs (write)
+    }
+
+    for i.0 = .. {
+      %r = view %x [(d0) -> (d0 + 32 * i.0)] : l
+      %s = generic "exp" domain (l) ins (%r) outs (write)
+      %t = generic "add" domain (l) ins (%s, %y) outs (write)
+    }
+
+Rule: the producer writes each element of its result once, so that a slice of the result tells the
+part of the domain. Loops that the slice does not depend on compute it again each time. A producer
+that others read stays where it is as well. Source: MLIR's ``fuse_into_containing_op``.
+"""
+
+from __future__ import annotations
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, Op, ViewOp, walk
+from fusejit.ir.types import IteratorType
+from fusejit.transform.errors import illegal
+from fusejit.transform.rules import enclosing, is_read, replaced, with_versions
+from fusejit.transform.slices import on_slices, why_not_sliceable
+
+
+@dataclass(slots=True)
+class Fused:
+    """A graph in which a producer was moved, and the loops that compute it again."""
+
+    graph: Graph
+    recomputed: list[str]
+    is_duplicated: bool
+
+
+def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> Fused:
+    """Move a producer into the loops around a consumer.
+
+    Raises
+    ------
+    ScheduleError
+        If no loop is around the consumer, nothing there reads a slice of the producer, or slices of
+        the producer cannot be computed alone.
+    """
+    loops, block = enclosing(graph, consumer)
+    if not loops:
+        raise illegal(step, consumer.name, "no loop is around it", ["tile(..) first"])
+    recomputed: set[str] = set()
+    views = [v for v in (_view_of(graph, op, producer) for op in block.ops) if v]
+    if not views:
+        why = f"nothing in the loop around it reads a slice of {producer.name}"
+        raise illegal(step, consumer.name, why)
+    for old, view in views:
+        recomputed |= {loop.induction or "" for loop in loops} - view.map.symbols()
+        graph = replaced(graph, old, _producer_of(view, producer, step))
+    is_duplicated = is_read(graph, producer)
+    if not is_duplicated:
+        graph = replaced(graph, producer, [])
+    return Fused(with_versions(graph), sorted(recomputed), is_duplicated)
+
+
+def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp] | None:
+    """An op, and the same as a view of a producer's result, if it is a view of that."""
+    if not isinstance(old, ViewOp):
+        return None
+    views = {op.results[0]: op for op in walk(graph.block) if isinstance(op, ViewOp)}
+    view: ViewOp | None = old
+    while view is not None and view.source not in producer.results:
+        source = views.get(view.source)
+        view = source and replace(view, source=source.source, map=source.map.compose(view.map))
+    return None if view is None else (old, view)
+
+
+def _producer_of(view: ViewOp, producer: GenericOp, step: str) -> list[Op]:
+    """The ops that compute what a view reads."""
+    init = producer.inits[producer.results.index(view.source)]
+    parallel = sum(i is not IteratorType.REDUCTION for i in producer.iterators)
+    is_told = init.map.is_projected_permutation and init.map.rank == parallel
+    if len(producer.results) > 1 or not is_told:
+        why = f"an element of %{view.source.name} does not tell the point of {producer.name}"
+        raise illegal(step, producer.name, f"{why}, which writes through {init.map}")
+    origin: dict[int, AffineExpr] = {}
+    domain = list(producer.domain)
+    for k, (written, read) in enumerate(zip(init.map.results, view.map.results, strict=True)):
+        dim = written.as_dim()
+        assert dim is not None
+        origin[dim] = read - AffineExpr.dim(k)
+        domain[dim] = view.results[0].type.extents[k]
+    if why := why_not_sliceable(producer, {*origin}):
+        raise illegal(step, producer.name, why)
+    inner, ops = on_slices(producer, origin, domain, False)
+    return [*ops, replace(inner, results=view.results)]

@@ -1,0 +1,73 @@
+"""`generalize` and `to_library`: an op as loops, or as a call of a BLAS routine.
+
+Before and after ``to_library()``; `generalize` is the way back::
+
+    %c = generic "matmul" domain (m, n, k) iterators (parallel, parallel, reduction) ..
+
+    %c = generic "matmul" .. library_call "matmul" ..
+
+Rule of `to_library`: iterators, maps, payload, combiner and dtypes are those of the routine, and
+the result starts from nothing; names do not count. The routine sums in an order of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fusejit.dataclass import replace
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import IteratorType
+from fusejit.transform.errors import illegal
+
+PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
+
+ROUTINE = "matmul"
+
+
+def generalize(op: GenericOp, step: str) -> GenericOp:
+    """Return the op without a routine.
+
+    Raises
+    ------
+    ScheduleError
+        If it has none.
+    """
+    if op.library_call is None:
+        raise illegal(step, op.name, "it is computed by loops already")
+    return replace(op, library_call=None, is_named=False)
+
+
+def to_library(op: GenericOp, step: str) -> GenericOp:
+    """Return the op as a call of a matrix product.
+
+    Raises
+    ------
+    ScheduleError
+        If it is one already, or is no such product.
+    """
+    if op.library_call is not None:
+        raise illegal(step, op.name, f"it calls the routine {op.library_call} already")
+    if why := _why_no_matmul(op):
+        raise illegal(step, op.name, f"it is no matrix product: {why}")
+    return replace(op, library_call=ROUTINE)
+
+
+def _why_no_matmul(op: GenericOp) -> str:
+    """Why an op is not what the routine computes, or the empty text."""
+    if op.iterators != (PARALLEL, PARALLEL, REDUCTION) or len(op.inputs) != 2 or len(op.inits) != 1:
+        return f"its iterators are {', '.join(i.value for i in op.iterators)}"
+    init = op.inits[0]
+    maps = (*(o.map for o in op.inputs), init.map)
+    wanted = [IndexingMap.select(3, dims) for dims in ((0, 2), (2, 1), (0, 1))]
+    if list(maps) != wanted:
+        return f"its maps are {', '.join(map(str, maps))}"
+    dtype: np.dtype = op.results[0].type.dtype
+    if dtype not in (np.dtype("f4"), np.dtype("f8")) or {*op.payload.arguments} != {dtype}:
+        return f"its dtypes are {', '.join(map(str, op.payload.arguments))}"
+    builder = PayloadBuilder([dtype, dtype], [dtype])
+    product = builder.finish([builder.op("multiply", [0, 1], dtype)])
+    if init.combiner != "add" or op.payload != product:
+        return f"it combines {op.payload} by {init.combiner}"
+    return "" if init.start is None else "its result starts from an array"

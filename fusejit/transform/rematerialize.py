@@ -1,0 +1,52 @@
+"""`rematerialize`: compute an elementwise producer again at each point of a consumer.
+
+Before and after::
+
+    %p = generic "exp" domain (n) ins (%x) outs (write) { t0 = exp in0; yield t0 }
+    %t = generic "add" domain (n) ins (%p, %y) outs (write) { t0 = add in0, in1; yield t0 }
+
+    %t = generic "add+1" domain (n) ins (%x, %y) outs (write)
+        { t0 = exp in0; t1 = add t0, in1; yield t1 }
+
+Rules: those of `fusejit.fuse.folding.legality`, as for the folds that the automatic pipeline makes.
+Source: MLIR's elementwise fusion.
+"""
+
+from __future__ import annotations
+
+from fusejit.fuse.folding.fold import fold
+from fusejit.fuse.folding.fold_context import BlockContext
+from fusejit.fuse.folding.legality import check_fold
+from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.target_facts import Target
+from fusejit.ir.values import Value
+from fusejit.transform.errors import illegal
+from fusejit.transform.rules import enclosing, is_read, replaced
+
+
+def rematerialize(
+    graph: Graph, consumer: GenericOp, producer: GenericOp, target: Target, step: str
+) -> tuple[Graph, GenericOp]:
+    """Return the graph with the producer's payload in the consumer, and the new consumer.
+
+    Raises
+    ------
+    ScheduleError
+        If the consumer does not read the producer, or a rule is broken.
+    """
+    reads = [k for k, o in enumerate(consumer.inputs) if o.value in producer.results]
+    if not reads:
+        raise illegal(step, consumer.name, f"it does not read {producer.name}")
+    block = enclosing(graph, consumer)[1]
+    leaving = {r for r in graph.results if isinstance(r, Value)} | {*block.yields}
+    context = BlockContext(block, frozenset(leaving), definitions(graph.block), target)
+    broken = check_fold(producer, reads[0], consumer, context)
+    if broken is not None:
+        raise illegal(step, consumer.name, broken.reason)
+    fused = fold(producer, reads[0], consumer)
+    graph = replaced(graph, consumer, [fused])
+    if not is_read(graph, producer):
+        graph = replaced(graph, producer, [])
+    return graph, fused

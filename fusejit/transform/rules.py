@@ -1,0 +1,127 @@
+"""Facts of maps that decide whether a step is legal; the primitives share them.
+
+A dim of an op is *parallel* if every result holds it as a plain subscript, and *reduced* if no
+result holds it. The order in which a result combines its terms shows in its bits only for some
+combiners and dtypes (`fusejit.ir.scalar_ops.combiners`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fusejit.dataclass import replace
+from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops, used_values
+from fusejit.ir.graph import Graph
+from fusejit.ir.memory_versions import versions
+from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, walk
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
+
+
+def is_parallel(op: GenericOp, dim: int) -> bool:
+    """Whether each result has elements of its own for each index of a dim."""
+    if op.iterators[dim] is not IteratorType.PARALLEL:
+        return False
+    return all(
+        sum(r.as_dim() == dim for r in init.map.results) == 1
+        and sum(dim in r.dims() for r in init.map.results) == 1
+        for init in op.inits
+    )
+
+
+def is_reduced(op: GenericOp, dim: int) -> bool:
+    """Whether no result depends on a dim, along which terms are combined."""
+    return op.iterators[dim] is IteratorType.REDUCTION and all(
+        dim not in init.map.dims() and init.combiner is not None for init in op.inits
+    )
+
+
+def reassociates(op: GenericOp) -> bool:
+    """Whether another order of the terms may show in the bits of a result."""
+    return any(
+        init.combiner is not None and r.type.dtype.kind in COMBINERS[init.combiner].ordered
+        for init, r in zip(op.inits, op.results, strict=True)
+    )
+
+
+def symbols_of(graph: Graph) -> set[str]:
+    """The names that new symbols must not have."""
+    names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
+    for op in walk(graph.block):
+        if isinstance(op, Loop) and op.induction is not None:
+            names.add(op.induction)
+        elif isinstance(op, Bind):
+            names.add(op.symbol)
+    return names
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, or the name with a number; it is taken then."""
+    found, number = name, 0
+    while found in taken:
+        number += 1
+        found = f"{name}{number}"
+    taken.add(found)
+    return found
+
+
+def next_alias_class(graph: Graph) -> int:
+    """A class for new memory, which overlaps with no other."""
+    classes = [b.alias_class for b in graph.buffers]
+    classes += [op.buffer.alias_class for op in walk(graph.block) if isinstance(op, Alloc)]
+    return max(classes, default=-1) + 1
+
+
+def with_versions(graph: Graph) -> Graph:
+    """The graph with the versions of memory that its stores give."""
+    number = versions(graph.block)
+
+    def numbered(op: Op) -> Op:
+        if isinstance(op, Load | Write) and op.version != number[op]:
+            return replace(op, version=number[op])
+        return op
+
+    return rewrite_ops(graph, numbered)
+
+
+def replaced(graph: Graph, op: Op, by: Sequence[Op]) -> Graph:
+    """The graph with other ops in place of one, in whichever block it stands."""
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        if op not in block.ops:
+            return block
+        return replace(block, ops=[new for o in block.ops for new in (by if o is op else [o])])
+
+    return rewrite_blocks(graph, rewrite)
+
+
+def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:
+    """Return the loops around an op, the outermost one first, and the block in which it stands."""
+
+    def search(block: Block) -> tuple[list[Loop], Block] | None:
+        if op in block.ops:
+            return [], block
+        for outer in block.ops:
+            for inner in outer.blocks:
+                found = search(inner)
+                if found is not None:
+                    loops = [outer] if isinstance(outer, Loop) else []
+                    return [*loops, *found[0]], found[1]
+        return None
+
+    found = search(graph.block)
+    assert found is not None, f"{op} is not in the graph"
+    return found
+
+
+def is_read(graph: Graph, producer: GenericOp) -> bool:
+    """Whether anything reads a result of an op."""
+    results: Mapping[Value, None] = dict.fromkeys(producer.results)
+    read = any(v in results for op in walk(graph.block) for v in used_values(op))
+    return read or any(r in results for r in graph.results if isinstance(r, Value))
+
+
+def loop_of(graph: Graph, symbol: str) -> Loop:
+    """The loop of an induction symbol."""
+    return next(op for op in walk(graph.block) if isinstance(op, Loop) and op.induction == symbol)

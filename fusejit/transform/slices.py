@@ -1,0 +1,127 @@
+"""`on_slices`: an op for part of its domain, on views of its operands.
+
+Where dim ``d`` begins at ``lo`` and has extent ``n``, a subscript that is a sum of dims with
+positive factors reaches from its value at the beginning to its value at the last point. Tiles,
+windows and halos are views that begin there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fusejit.dataclass import replace
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
+from fusejit.ir.payload import Instr, Payload
+from fusejit.ir.types import TensorType
+from fusejit.ir.values import Value
+
+Origin = Mapping[int, AffineExpr]
+"""Where dims begin, if not at 0."""
+
+
+def shifted(expr: AffineExpr, origin: Mapping[int, AffineExpr]) -> AffineExpr:
+    """How far an expression moves when the dims of ``origin`` begin there instead of at 0."""
+    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
+    return expr.substitute(dims=dims) - expr
+
+
+def moved_identity(starts: Sequence[AffineExpr]) -> IndexingMap:
+    """The map of a view that begins at these subscripts."""
+    rank = len(starts)
+    return IndexingMap(rank, tuple(AffineExpr.dim(k) + s for k, s in enumerate(starts)))
+
+
+def why_not_sliceable(op: GenericOp, dims: set[int]) -> str:
+    """Why the elements that part of the domain reads are not known, or the empty text."""
+    if op.payload.has_extract():
+        return "it gathers, so that the elements it reads are not known"
+    for operand in op.inputs:
+        for result in operand.map.results:
+            if result.dims() & dims and not _is_sum(result):
+                return f"it reads %{operand.value.name} at {result}, which is no sum of dims"
+    return ""
+
+
+def _is_sum(result: AffineExpr) -> bool:
+    return result.is_linear and all(result.coefficient(Dim(d)) > 0 for d in result.dims())
+
+
+def on_slices(
+    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], is_split: bool
+) -> tuple[GenericOp, list[Op]]:
+    """Return the op for part of its domain, and the views that stand before it.
+
+    ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
+    start; the caller gives each part its own.
+    """
+    ops: list[Op] = []
+    inputs = []
+    for operand in op.inputs:
+        value = _slice(ops, operand.value, operand.map, origin, domain, op)
+        inputs.append(Operand(value, operand.map))
+    inits: list[Init] = []
+    results: list[Value] = []
+    for init, result in zip(op.inits, op.results, strict=True):
+        start = None if is_split else init.start
+        if start is not None:
+            start = _slice(ops, start, init.map, origin, domain, op)
+        inits.append(Init(init.map, init.combiner, start))
+        extents = _extents(init.map, domain, result.type.extents, origin)
+        type_ = TensorType(result.type.dtype, extents)
+        results.append(Value(f"{result.name}_tile", type_, order=result.order))
+    inner = replace(
+        op,
+        results=tuple(results),
+        domain=tuple(domain),
+        inputs=tuple(inputs),
+        inits=tuple(inits),
+        payload=_moved(op.payload, origin),
+    )
+    return inner, ops
+
+
+def _slice(
+    ops: list[Op],
+    source: Value,
+    map_: IndexingMap,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    op: GenericOp,
+) -> Value:
+    """What is read of a value: itself, or a view, which is appended."""
+    starts = [shifted(r, origin) for r in map_.results]
+    extents = _extents(map_, domain, source.type.extents, origin)
+    if extents == source.type.extents and all(s.as_constant() == 0 for s in starts):
+        return source
+    part = Value(f"{source.name}_slice", TensorType(source.type.dtype, extents))
+    view = moved_identity(starts)
+    ops.append(ViewOp(results=(part,), location=op.location, source=source, map=view))
+    return part
+
+
+def _extents(
+    map_: IndexingMap,
+    domain: Sequence[AffineExpr],
+    whole: Sequence[AffineExpr],
+    origin: Origin,
+) -> tuple[AffineExpr, ...]:
+    """The extents of the elements that a map reaches."""
+    last = {d: extent - 1 for d, extent in enumerate(domain)}
+    return tuple(
+        r.substitute(dims=last) + 1 if r.dims() & set(origin) else extent
+        for r, extent in zip(map_.results, whole, strict=True)
+    )
+
+
+def _moved(payload: Payload, origin: Origin) -> Payload:
+    """The payload where ``index`` counts from the beginning of the whole domain."""
+    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
+
+    def moved(instr: Instr) -> Instr:
+        if instr.op != "index":
+            return instr
+        return replace(instr, attr=instr.attr.substitute(dims=dims))
+
+    return replace(payload, instrs=tuple(map(moved, payload.instrs)))

@@ -1,0 +1,189 @@
+"""Errors of illegal steps name the step, the op, the dim, the rule, and what would be legal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusejit
+from fusejit import fuse_jit
+from fusejit.ir.ops import Loop, walk
+from fusejit.transform import Schedule, ScheduleError, schedule
+
+A, B = np.ones((9, 7)), np.ones((7, 5))
+
+
+def chain(a: Any, b: Any) -> Any:
+    return np.maximum(a @ b + 1.0, 0.0)
+
+
+def sums(a: Any, b: Any) -> Any:
+    return np.exp(a).sum(axis=1)
+
+
+@pytest.fixture
+def s() -> Schedule:
+    return schedule(chain, A, B)
+
+
+def test_an_op_that_is_not_there(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match=r"no op is named 'foo'; there are: matmul .*, add"):
+        s["foo"]
+
+
+def test_an_op_by_its_line(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match="several ops are named"):
+        s[f"test_rules.py:{chain.__code__.co_firstlineno + 1}"]
+    assert schedule(lambda a: np.exp(a), A)["exp"].dims == ("i", "j")
+
+
+def test_a_dim_that_is_not_there(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match=r"tile\(z=4\) of add: it has no dim z; legal: i or j"):
+        s["add"].tile(z=4)
+
+
+def test_no_dim(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match=r"tile\(\) of add: no dim is given; legal: i=.. or"):
+        s["add"].tile()
+
+
+def test_a_size_below_1(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match="the size of i is 0: it is at least 1"):
+        s["add"].tile(i=0)
+
+
+def test_a_tile_of_the_whole_extent() -> None:
+    s = schedule(lambda a: np.zeros((4, 3)) + a[0, 0], A)
+    with pytest.raises(ScheduleError, match="i has extent 4, so that a tile of 4 changes nothing"):
+        s["add"].tile(i=4)
+
+
+def test_a_float_sum_in_tiles(s: Schedule) -> None:
+    message = (
+        r"tile\(k=4\) of matmul: k is summed, and the order of a float sum shows .*legal: reas"
+    )
+    with pytest.raises(ScheduleError, match=message):
+        s["matmul"].tile(k=4)
+    assert s["matmul"].tile(k=4, reassociate=True).schedule.steps[0].tag == "reassoc"
+    whole = schedule(lambda a: a.sum(axis=0), A.astype(int))["sum"]
+    assert whole.tile(j=3).schedule.steps[0].tag == "bits"
+
+
+def test_a_gather_has_no_slices() -> None:
+    s = schedule(lambda a, n: a[n] + 1, A, np.array([3, 0, 2]))
+    gather = next(name for name in ("getitem", "take", "gather") if name in str(s))
+    with pytest.raises(ScheduleError, match="it gathers"):
+        s[gather].tile(i=2)
+
+
+def test_fuse_without_a_loop(s: Schedule) -> None:
+    message = r"fuse\('matmul'\) of add: no loop is around it; legal: tile\(..\) first"
+    with pytest.raises(ScheduleError, match=message):
+        s["add"].fuse("matmul")
+    with pytest.raises(ScheduleError, match="no producer is given"):
+        s["add"].tile(i=2).fuse()
+
+
+def test_fuse_of_what_is_not_read(s: Schedule) -> None:
+    message = r"nothing in the loop around it reads a slice of maximum"
+    with pytest.raises(ScheduleError, match=message):
+        s["add"].tile(i=2).fuse("maximum")
+
+
+def test_a_result_that_does_not_tell_the_point() -> None:
+    s = schedule(lambda a: np.exp(np.diagonal(a)[:, None] + np.zeros((7, 2))), A)
+    assert s["exp"].tile(i=2).fuse("add").schedule.log.count("bits") == 2
+
+
+def test_recomputation_is_said() -> None:
+    def product(a: Any, b: Any) -> Any:
+        return np.exp(a) @ b
+
+    h = schedule(product, A, B)["matmul"].tile(m=4, n=2).fuse("exp")
+    assert "exp in the loops around matmul, computed again for each n.0" in h.schedule.log
+    assert "fuse('exp')" in h.schedule.log
+
+
+def test_a_producer_that_others_read_stays() -> None:
+    def twice(a: Any) -> Any:
+        e = np.exp(a)
+        return e + 1, e * 2
+
+    h = schedule(twice, A)["add"].tile(i=4).fuse("exp")
+    assert "and outside, where others read it" in h.schedule.log
+    np.testing.assert_array_equal(h.schedule.compile()(A)[1], np.exp(A) * 2)
+
+
+def test_rematerialize(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match="of add: matmul is the library call matmul"):
+        s["add"].rematerialize("matmul")
+    with pytest.raises(ScheduleError, match="of add: it does not read maximum"):
+        s["add"].rematerialize("maximum")
+    assert s["maximum"].rematerialize("add").schedule.log.endswith("2 ops, 0 loops")
+
+
+def test_threads(s: Schedule) -> None:
+    h = s["matmul"].tile(m=4, k=4, reassociate=True)
+    message = r"threads\('k.0'\) of matmul: the tiles of k.0 are combined .*legal: threads\(\"m.0"
+    with pytest.raises(ScheduleError, match=message):
+        h.threads("k.0")
+    with pytest.raises(ScheduleError, match=r"there is no loop n.0; legal: threads"):
+        h.threads("n.0")
+    shared = h.threads("m.0")
+    with pytest.raises(ScheduleError, match="nothing would change"):
+        shared.threads("m.0")
+    loops = [op for op in walk(shared.schedule.graph.block) if isinstance(op, Loop)]
+    assert [loop.is_parallel for loop in loops] == [True, False]
+
+
+def test_routines(s: Schedule) -> None:
+    with pytest.raises(ScheduleError, match="matmul: it calls the routine matmul already"):
+        s["matmul"].to_library()
+    with pytest.raises(ScheduleError, match="add: it is no matrix product: its iterators are par"):
+        s["add"].to_library()
+    loops = s["matmul"].generalize()
+    with pytest.raises(ScheduleError, match="it is computed by loops already"):
+        loops.generalize()
+    assert loops.to_library().op.library_call == "matmul"
+    other = schedule(lambda a: a.T @ a, A)["matmul"].generalize()
+    assert other.op.library_call is None
+
+
+def test_nothing_is_changed(s: Schedule) -> None:
+    before = str(s)
+    s["add"].tile(i=2)
+    assert str(s) == before
+
+
+def test_the_printed_form() -> None:
+    s = schedule(sums, A, B)["sum"].tile(i=4).fuse("exp").schedule
+    text = s.show()
+    assert "for i_0 = 0 to (s0 + 3) floordiv 4 step 1 {" in text
+    assert "%v0_slice = view %v0 [(d0, d1) -> (d0 + 4 * i_0, d1)] : i_1 x s1 x f64" in text
+    assert " for " not in s.show(0)
+    assert len(s.time()) == 3
+
+
+def test_a_recipe_of_a_decorated_function() -> None:
+    def recipe(s: Schedule) -> Any:
+        return s["maximum"].tile(i=4).fuse("add", "matmul").threads("i.0")
+
+    fused: Any = fuse_jit(schedule=recipe, fullgraph=True)(chain)
+    np.testing.assert_allclose(fused(A, B), chain(A, B))
+    assert "loop over" in fused.explain(A, B)
+
+    def other(a: Any) -> Any:
+        return np.exp(a)
+
+    with pytest.raises(ScheduleError, match="no op is named 'maximum'"):
+        fuse_jit(schedule=recipe, fullgraph=True)(other)(A)
+    with pytest.warns(fusejit.FuseWarning, match="other runs without its schedule: no op"):
+        np.testing.assert_array_equal(fuse_jit(schedule=recipe)(other)(A), np.exp(A))
+
+
+def test_guards_that_do_not_hold() -> None:
+    run = schedule(chain, A, B)["add"].tile(i=2).schedule.compile()
+    with pytest.raises(ScheduleError, match="the call is not like the traced one"):
+        run(A.astype(np.float32), B)

@@ -1,0 +1,116 @@
+"""Steps of schedules keep what they say: random legal sequences, compiled, against NumPy."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.ir.ops import GenericOp, base_name, walk
+from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+
+Function = Callable[..., Any]
+
+
+def bias_relu(a: Any, b: Any) -> Any:
+    return np.maximum(a @ b + 1.5, 0.0)
+
+
+def softmax(a: Any, b: Any) -> Any:
+    e = np.exp(a - a.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def stencil(a: Any, b: Any) -> Any:
+    return np.sqrt(np.abs(a[1:-1] * 2 - a[:-2] - a[2:])) + a[1:-1, :1]
+
+
+def transposed(a: Any, b: Any) -> Any:
+    return (a.T * 2 + b[:, :1]) * a.T.sum(axis=0)
+
+
+def integers(a: Any, b: Any) -> Any:
+    n = (a * 10).astype(np.int64)
+    return n.sum(axis=0) + n.max(axis=0) * 2
+
+
+def positions(a: Any, b: Any) -> Any:
+    return np.where(np.arange(a.shape[1]) > np.arange(a.shape[0])[:, None], a, -a) + 1
+
+
+def two_products(a: Any, b: Any) -> Any:
+    return np.tanh(a @ b) @ (b.T @ b)
+
+
+FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products)
+
+
+def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((m, k)), rng.standard_normal((k, n))
+
+
+def names(s: Schedule) -> list[str]:
+    """The names of the ops of which there is one."""
+    found = [base_name(op.name) for op in walk(s.graph.block) if isinstance(op, GenericOp)]
+    return [name for name in found if found.count(name) == 1 and name != "length"]
+
+
+def random_step(s: Schedule, rng: random.Random) -> Handle:
+    """A step that may be legal."""
+    op = s[rng.choice(names(s))]
+    kind = rng.choice(("tile", "tile", "tile", "fuse", "fuse", "rematerialize", "threads", "other"))
+    if kind == "tile":
+        dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
+        return op.tile(reassociate=True, **{dim: rng.choice((1, 2, 3, 5, 8, 30)) for dim in dims})
+    if kind == "fuse":
+        return op.fuse(rng.choice(names(s)))
+    if kind == "rematerialize":
+        return op.rematerialize(rng.choice(names(s)))
+    if kind == "threads":
+        return op.threads(rng.choice([*s.loops, "none"]))
+    return op.generalize() if rng.random() < 0.5 else op.to_library()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_sequences(function: Function, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    rng = random.Random(seed)
+    s = schedule(function, *arguments(seed))
+    refused: list[str] = []
+    while len(s.steps) < 1 + seed and len(refused) < 60:
+        try:
+            s = random_step(s, rng).schedule
+        except ScheduleError as error:
+            refused.append(str(error))
+    assert s.steps
+    assert not any("internal error" in text for text in refused)
+    compiled, plain = s.compile(), schedule(function, *arguments(seed)).compile()
+    is_exact = all(step.tag == "bits" for step in s.steps)
+    for m, n, k in [(23, 17, 14), (1, 5, 3), (3, 1, 2), (31, 30, 29), (8, 16, 5)]:
+        args = arguments(seed, m, n, k)
+        try:
+            expected = plain(*args)
+        except ScheduleError:  # another variant serves such sizes
+            continue
+        found = compiled(*args)
+        assert found.dtype == expected.dtype
+        assert found.shape == expected.shape
+        if is_exact:
+            np.testing.assert_array_equal(found, expected, err_msg=s.log)
+        else:
+            np.testing.assert_allclose(found, expected, 1e-10, 1e-12, err_msg=s.log)
+
+
+def test_jitted() -> None:
+    s = schedule(bias_relu, *arguments(0))
+    s = s["maximum"].tile(i=8, j=6).fuse("add", "matmul").threads("i.0").schedule
+    for m, n, k in [(23, 17, 14), (64, 9, 30)]:
+        args = arguments(1, m, n, k)
+        np.testing.assert_allclose(s.compile()(*args), bias_relu(*args), 1e-12)
+    s = schedule(bias_relu, *arguments(0))["matmul"].generalize().tile(k=5, reassociate=True)
+    np.testing.assert_allclose(s.schedule.compile()(*args), bias_relu(*args), 1e-12)
