@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.ir.analysis.lines import by_line
+from fusejit.ir.execution_plan import ExecutionPlan, Group, KernelStep
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Alias,
@@ -27,7 +28,6 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.payload import Payload
-from fusejit.ir.schedule import Group, KernelStep, Schedule
 from fusejit.ir.text.printer import extents_text, number_text
 from fusejit.ir.text.unique_names import Names
 from fusejit.ir.values import Value, View
@@ -46,7 +46,7 @@ def graph_dot(graph: Graph) -> str:
     return _Drawing(graph).text([])
 
 
-def schedule_dot(schedule: Schedule) -> str:
+def plan_dot(schedule: ExecutionPlan) -> str:
     """The fused graph: kernels are clusters, groups are clusters inside."""
     return _Drawing(schedule.graph).text(
         [step for step in schedule.steps if isinstance(step, KernelStep)]

@@ -29,10 +29,10 @@ from fusejit.fuse.reshaping.move_reshapes import move_reshapes_down, move_reshap
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
+from fusejit.ir.execution_plan import FusionReport, Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Op
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.schedule import FusionReport, Group
 from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify

@@ -26,12 +26,13 @@ from fusejit.codegen.machine.target import host_target
 from fusejit.codegen.printer.outlining import outlined
 from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.dot import graph_dot, schedule_dot
+from fusejit.dot import graph_dot, plan_dot
 from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched
-from fusejit.fuse.grouping.form_steps import make_schedule
+from fusejit.fuse.grouping.form_steps import make_plan
 from fusejit.fuse.grouping.policy import PolicyFailed, policy
 from fusejit.identity import own_signature
+from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.loops.nodes import KernelParameter, LoopModule
 from fusejit.ir.loops.program import (
@@ -41,10 +42,9 @@ from fusejit.ir.loops.program import (
 )
 from fusejit.ir.ops import HostCall, Op, walk
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.schedule import FusionReport, Schedule
 from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.text.step_printer import describe_program, describe_schedule
+from fusejit.ir.text.step_printer import describe_plan, describe_program
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.module_printer import mlir_text
@@ -95,8 +95,8 @@ class Traced:
             graph, groups = group(graph, context)
             verify(graph, verified)
             self.seconds["group"] = time.perf_counter() - start
-            schedule = make_schedule(graph, self.graph, report, groups)
-            _dump(self.options, "schedule", lambda: describe_schedule(schedule))
+            schedule = make_plan(graph, self.graph, report, groups)
+            _dump(self.options, "schedule", lambda: describe_plan(schedule))
         return Fused(self, schedule)
 
     def watched(self) -> Watched:
@@ -120,7 +120,7 @@ class Fused:
     """A fused graph cut into steps: print it to see both; `lower` goes on."""
 
     before: Traced
-    schedule: Schedule
+    schedule: ExecutionPlan
 
     @property
     def graph(self) -> Graph:
@@ -163,10 +163,10 @@ class Fused:
 
     def dot(self) -> str:
         """The fused graph as DOT text: kernels are clusters, groups are clusters inside."""
-        return schedule_dot(self.schedule)
+        return plan_dot(self.schedule)
 
     def __str__(self) -> str:
-        return print_graph(self.graph) + "\n" + describe_schedule(self.schedule)
+        return print_graph(self.graph) + "\n" + describe_plan(self.schedule)
 
 
 @dataclass(eq=False)
@@ -270,7 +270,7 @@ class Compiled:
         return self.before.before.before.traced
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> ExecutionPlan:
         """The fused graph in steps."""
         return self.before.before.schedule
 

@@ -3,13 +3,13 @@
 Calls have one signature if they are alike but for sizes, lengths and values. Arrays are of one
 signature if they agree in dtype, rank and order of memory; lists, tuples and dicts if what is in
 them does; numbers and texts by type. A text that is another one with each call, or a list that is
-longer, makes a variant each time, of which none is used again. So from the second text or length of
-a signature on, a call is compiled only when its own have come back; and beyond `MAX_PER_SIGNATURE`
-variants only when calls like it have come `USES` times (see `fusejit.dispatch.fallback_cache` for
-"like"). Signatures are bounded too: a function that each call gives other dtypes and ranks would be
-compiled for each. So beyond some variants of all signatures a call is compiled only when calls of
-its signature have come `USES` times, and more often the more variants there are. Which call is
-compiled follows from the calls alone, never from the clock.
+longer, makes a variant each time, of which none is used again. So from the second string or length
+of a signature on, a call is compiled only when its own have come back. Beyond `MAX_PER_SIGNATURE`
+variants it is compiled only when calls like it have come `MIN_REPEATS` times (see
+`fusejit.dispatch.fallback_cache` for "like"). Signatures are bounded too: a function that each call
+gives other dtypes and ranks would be compiled for each. So beyond some variants of all signatures a
+call is compiled only when calls of its signature have come `MIN_REPEATS` times, and more often the
+more variants there are. Which call is compiled follows from the calls alone, never from the clock.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from fusejit.ir.raw_reads import dtype_of, flags_of, is_a, ndim_of, value_reader
 from fusejit.outcome import Outcome, fallback
 
 MAX_PER_SIGNATURE = 8
-USES = 8
-FREE = 16  # variants of all signatures that a function has without such a count
+MIN_REPEATS = 8
+MAX_UNCOUNTED_VARIANTS = 16  # variants of all signatures that a function has without such a count
 FREE_VARIANTS_PER_SEGMENT = 8
-FREE_VARIANTS_OF_LATE_SEGMENTS = 2  # where the parts of a function have `MANY` variants already
-MANY = 64
-WAITS = (
+FREE_VARIANTS_OF_LATE_SEGMENTS = 2  # once a function's segments have `MANY_SEGMENT_VARIANTS`
+MANY_SEGMENT_VARIANTS = 64
+NEW_VALUE_REASON = (
     "a string or a length in this call is new; each one needs its own variant, compiled when the "
     "same values come again"
 )
-_OFTEN = 16  # calls that wait, before others pass without being asked about
+_MAX_CHECKED_WAITS = 16  # calls that wait, before others pass without being asked about
 _MAX_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
-_LOOKED_AT = 8  # items of a container, for its signature
+_MAX_SIGNATURE_ITEMS = 8  # items of a container, for its signature
 _MAX_ITEMS = 64  # of a container or text in calls whose uses are counted
-_DEEPEST = 3  # containers in containers that are looked into: a list may contain itself
+_MAX_SIGNATURE_DEPTH = 3  # containers in containers that are looked into: a list may contain itself
 
 
 class CallSignatures:
@@ -84,13 +84,15 @@ class CallSignatures:
         Twice as many each time; then some are looked at again, as one may have come back.
         """
         signature = _signature(args)
-        if self._waits[signature] % _OFTEN:
+        if self._waits[signature] % _MAX_CHECKED_WAITS:
             return None
         return CallGuard(
-            [*map(expected_of, args)], _OFTEN << self._waits[signature] // _OFTEN, function
+            [*map(expected_of, args)],
+            _MAX_CHECKED_WAITS << self._waits[signature] // _MAX_CHECKED_WAITS,
+            function,
         )
 
-    def refusal(self, args: tuple[Any, ...], free: int = FREE) -> Outcome | None:
+    def refusal(self, args: tuple[Any, ...], free: int = MAX_UNCOUNTED_VARIANTS) -> Outcome | None:
         """Return why a call gets no new variant, or None; count the call.
 
         The first ``free`` variants of a function need no repeated calls.
@@ -98,13 +100,13 @@ class CallSignatures:
         signature = _signature(args)
         made = sum(self._variants.values())
         if self._variants[signature] >= MAX_PER_SIGNATURE:
-            call, uses = _alike(args), USES
+            call, uses = _alike(args), MIN_REPEATS
             why = (
                 f"there are {MAX_PER_SIGNATURE} variants for calls that differ from it in sizes, "
                 "lengths or values alone"
             )
         elif made >= free:
-            call, uses = ("signature", signature), USES * (made // free)
+            call, uses = ("signature", signature), MIN_REPEATS * (made // free)
             why = f"there are {made // free * free} variants for other dtypes, ranks or types"
         else:
             return None
@@ -122,7 +124,7 @@ class CallSignatures:
         return self._uses[call]
 
 
-def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
+def _alike(value: Any, depth: int = _MAX_SIGNATURE_DEPTH) -> Hashable:
     """What calls that are alike agree in, lists looked into; None where it cannot be told."""
     if type(value) in (list, tuple) and len(value) <= _MAX_ITEMS and depth:
         parts = tuple(_alike(item, depth - 1) for item in value)
@@ -130,7 +132,7 @@ def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
     return likeness(value)
 
 
-def _contents(value: Any, depth: int = _DEEPEST) -> Hashable:
+def _contents(value: Any, depth: int = _MAX_SIGNATURE_DEPTH) -> Hashable:
     """Texts, lengths and integers of tuples, by which a program chooses what it does.
 
     And the values of subclasses of numbers and texts: each has a variant of its own.
@@ -162,7 +164,7 @@ def _signature(args: tuple[Any, ...]) -> Hashable:
     return tuple(map(_signature_of, args))
 
 
-def _signature_of(value: Any, depth: int = _DEEPEST) -> Hashable:
+def _signature_of(value: Any, depth: int = _MAX_SIGNATURE_DEPTH) -> Hashable:
     if is_a(value, np.ndarray):
         flags, dtype = flags_of(value), dtype_of(value)
         orders = flags.c_contiguous, flags.f_contiguous
@@ -170,4 +172,6 @@ def _signature_of(value: Any, depth: int = _DEEPEST) -> Hashable:
     if type(value) not in (list, tuple, dict) or not depth:
         return ("type", type(value))
     items: Iterable[Any] = value.values() if type(value) is dict else value
-    return type(value), frozenset(_signature_of(v, depth - 1) for v in islice(items, _LOOKED_AT))
+    return type(value), frozenset(
+        _signature_of(v, depth - 1) for v in islice(items, _MAX_SIGNATURE_ITEMS)
+    )

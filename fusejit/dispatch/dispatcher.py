@@ -15,10 +15,10 @@ from fusejit.budget import compiling
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
-    FREE,
     FREE_VARIANTS_OF_LATE_SEGMENTS,
     FREE_VARIANTS_PER_SEGMENT,
-    MANY,
+    MANY_SEGMENT_VARIANTS,
+    MAX_UNCOUNTED_VARIANTS,
     CallSignatures,
 )
 from fusejit.dispatch.entry_installer import EntryInstaller
@@ -44,7 +44,7 @@ from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
-from fusejit.tiering.timed_trial import may_be_tried, spoil
+from fusejit.tiering.timed_trial import discard_timings, may_be_tried
 from fusejit.tracer.control_flow.raises import may_raise_deferred
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
@@ -309,10 +309,10 @@ class Dispatcher:
     def free_variants(self) -> int:
         """How many variants there may be before another kind of calls has to come often."""
         if not self.options.is_segment:
-            return FREE
+            return MAX_UNCOUNTED_VARIANTS
         return (
             FREE_VARIANTS_PER_SEGMENT
-            if self.state.segment_budget.made < MANY
+            if self.state.segment_budget.made < MANY_SEGMENT_VARIANTS
             else FREE_VARIANTS_OF_LATE_SEGMENTS
         )
 
@@ -349,7 +349,7 @@ class Dispatcher:
         self, args: tuple[Any, ...]
     ) -> Compiled | SegmentedFunction | InterpretedFunction:
         """The whole function as one variant."""
-        spoil()
+        discard_timings()
         seconds = (
             self.state.segment_budget if self.options.is_segment else self.options.compile_seconds
         )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard
-from fusejit.dispatch.call_signatures import WAITS, CallSignatures
+from fusejit.dispatch.call_signatures import NEW_VALUE_REASON, CallSignatures
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
 from fusejit.entry_stub import FunctionBody, no_variant
@@ -110,15 +110,15 @@ class EntryInstaller:
     def install_waiting(self, signatures: CallSignatures, args: tuple[Any, ...]) -> None:
         """Have the function's own statements serve calls with ever other texts for a while."""
         counts, python = self._variants.fallbacks, self._state.run_python
-        counts[WAITS] += 1
+        counts[NEW_VALUE_REASON] += 1
         guard = signatures.ever_other(args, self._function)
         if guard is None:
             return
 
         def waiting(*args: Any) -> Any:
-            counts[WAITS] += 1
+            counts[NEW_VALUE_REASON] += 1
             return python(*args)
 
         alone = partial(self.install_python, guard)
-        way = CacheEntry(guarded(guard, waiting), Priority.FALLBACK, WAITS, alone)
+        way = CacheEntry(guarded(guard, waiting), Priority.FALLBACK, NEW_VALUE_REASON, alone)
         self._state.inline_cache.record(way)

@@ -104,7 +104,7 @@ class TieringPolicy:
             with self._state.lock:
                 if self.trial is not trial:
                     return
-                launcher_of, self.trial = self._entry_stub.first, None
+                first_launcher, self.trial = self._entry_stub.first, None
                 if python_is_faster and self._variants.compiled == (variant,):
                     self._variants.compiled = ()
                     ours, pythons = usual_ns(trial.compiled_times), usual_ns(trial.python_times)
@@ -112,7 +112,7 @@ class TieringPolicy:
                     self.demote(timed, args, variant)
                     return
                 self._state.inline_cache.forget(trial.launch)
-                if launcher_of == trial.launch:
+                if first_launcher == trial.launch:
                     self._entry_stub.install_launcher(variant.launch)
 
         if self._variants.compiled == (variant,):

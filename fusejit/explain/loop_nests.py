@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.dataclass import dataclass
 from fusejit.explain.moved import iterations, size_of
+from fusejit.ir.execution_plan import Group, KernelStep
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Cond, GenericOp, Load, Loop, Op, Origin, Scatter, Store, Write, walk
-from fusejit.ir.schedule import Group, KernelStep
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 

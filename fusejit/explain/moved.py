@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.execution_plan import Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Loop, Op, Scatter, Store, ViewOp
-from fusejit.ir.schedule import Group
 from fusejit.ir.values import Value
 
 

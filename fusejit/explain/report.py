@@ -13,11 +13,7 @@ from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.remedies import REMEDIES
 from fusejit.ir.analysis.lines import by_line, shortened
 from fusejit.ir.analysis.writes import store_that_takes
-from fusejit.ir.graph import Graph
-from fusejit.ir.host import HostExpr
-from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
-from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.schedule import (
+from fusejit.ir.execution_plan import (
     INDEPENDENT,
     SPLIT,
     BindStep,
@@ -32,6 +28,10 @@ from fusejit.ir.schedule import (
     Step,
     walk_steps,
 )
+from fusejit.ir.graph import Graph
+from fusejit.ir.host import HostExpr
+from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value

@@ -17,7 +17,7 @@ from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
 from fusejit.ir.raw_reads import is_a
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
-from fusejit.tiering.segment_profiler import FEW, FIRST_REPROFILE, ROOM, size_of
+from fusejit.tiering.segment_profiler import FEW, FIRST_REPROFILE, SIZE_GROWTH, size_of
 
 LAST_REPROFILE = 256  # calls, before a function of numbers runs in Python for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
@@ -70,7 +70,7 @@ class InterpretedFunction:
         self.next_reprofile = next_reprofile
         expected, due = [Expected() for _ in args], NEVER
         if self.depends_on_sizes:
-            limits = [max(FEW, FIRST_REPROFILE, ROOM * size_of(arg)) for arg in args]
+            limits = [max(FEW, FIRST_REPROFILE, SIZE_GROWTH * size_of(arg)) for arg in args]
             expected, due = [Expected(limit=limit) for limit in limits], next_reprofile
         self.guard = CallGuard(expected, due, function)
         self._is_due = False

@@ -26,8 +26,10 @@ from fusejit.tracer.graph_breaks.split_result import InterpretedParts
 
 FIRST_REPROFILE = 16  # calls, before a settled function goes through its segments again
 REPROFILE_BACKOFF = 4  # times as many calls each time
-ROOM = 4  # times as large as what was seen
-DEEPEST = 8  # calls within each other through segments; a recursion that is deeper is Python's
+SIZE_GROWTH = 4  # times as large as what was seen
+MAX_SEGMENT_DEPTH = (
+    8  # calls within each other through segments; a recursion that is deeper is Python's
+)
 FEW = 16  # what counts as small in any case
 
 Run = Callable[..., Any]
@@ -132,7 +134,7 @@ class SegmentProfiler:
 
     def first(self, *args: Any) -> Any:
         """A call through all segments; then it is known which of them pay."""
-        if self._depth >= DEEPEST:
+        if self._depth >= MAX_SEGMENT_DEPTH:
             return self.original(*args)
         self._depth += 1
         try:
@@ -175,7 +177,7 @@ class SegmentProfiler:
             raise
 
     def _decide(self, args: Sequence[Any]) -> None:
-        seen = [max(FEW, ROOM * size_of(arg)) for arg in args]
+        seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         interpreted = self._now()
         self._is_asked = False

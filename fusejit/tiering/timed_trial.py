@@ -25,32 +25,36 @@ from fusejit.tiering.cost_estimate import CostEstimate
 
 WARM_UP = 2  # calls, before any is timed
 CALLS = 16  # of each form that are timed
-SOUND = 0.5  # of the timed calls: the longer ones may have been interrupted
+KEPT_FRACTION = 0.5  # of the timed calls: the longer ones may have been interrupted
 ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
 LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
 MAX_LONG = 3  # such calls, before the variant is taken for the faster one
-MODEST = 8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
+MAX_SPEEDUP_OF_LONG_CALLS = (
+    8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
+)
 MAX_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
-CLEAR = 4.0  # times as long, after which a few calls of each form decide though their work differs
-FEW = 4  # such calls
-NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
+DECISIVE_RATIO = (
+    4.0  # times as long, after which a few calls of each form decide though their work differs
+)
+MIN_DECISIVE_CALLS = 4  # such calls
+MAX_SPEEDUP_TO_TRY = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
 
 _timings = itertools.count()  # one more for each call that is timed, by whichever trial
 
 
-def spoil() -> None:
+def discard_timings() -> None:
     """Have the calls that are being timed count for nothing: something is traced meanwhile."""
     next(_timings)
 
 
 def may_take_long(estimate: CostEstimate) -> bool:
     """Whether Python's form of a long call is not much longer, so that it may be computed by it."""
-    return MODEST * estimate.compiled_ns > estimate.numpy_ns
+    return MAX_SPEEDUP_OF_LONG_CALLS * estimate.compiled_ns > estimate.numpy_ns
 
 
 def may_be_tried(estimate: CostEstimate, graph: Graph) -> bool:
     """Whether the clock is to be asked about a graph, and may be."""
-    is_doubtful = estimate.is_guess or NEAR * estimate.compiled_ns > estimate.numpy_ns
+    is_doubtful = estimate.is_guess or MAX_SPEEDUP_TO_TRY * estimate.compiled_ns > estimate.numpy_ns
     return is_doubtful and is_exact(graph)
 
 
@@ -186,8 +190,8 @@ class TimedTrial:
         compiled_ns, python_ns = map(usual_ns, (self.compiled_times, self.python_times))
         is_enough = sum(self.python_times) > ENOUGH_NS
         if not self._is_repeatable:
-            is_clear = max(compiled_ns, python_ns) > CLEAR * min(compiled_ns, python_ns)
-            is_enough &= is_clear and timed >= FEW
+            is_clear = max(compiled_ns, python_ns) > DECISIVE_RATIO * min(compiled_ns, python_ns)
+            is_enough &= is_clear and timed >= MIN_DECISIVE_CALLS
         if timed >= CALLS or is_enough:
             self._end(python_ns < compiled_ns + self._spared_ns)
 
@@ -198,5 +202,5 @@ class TimedTrial:
 
 def usual_ns(times: list[int]) -> float:
     """The mean of times without the longest, which something else may have interrupted."""
-    sound = sorted(times)[: max(1, round(SOUND * len(times)))]
+    sound = sorted(times)[: max(1, round(KEPT_FRACTION * len(times)))]
     return sum(sound) / len(sound)

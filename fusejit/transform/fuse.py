@@ -32,7 +32,7 @@ from fusejit.transform.slices import on_slices, why_not_sliceable
 
 
 @dataclass(slots=True)
-class Fused:
+class FusionResult:
     """A graph in which a producer was moved, and the loops that compute it again."""
 
     graph: Graph
@@ -40,7 +40,7 @@ class Fused:
     is_duplicated: bool
 
 
-def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> Fused:
+def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> FusionResult:
     """Move a producer into the loops around a consumer.
 
     Raises
@@ -63,7 +63,7 @@ def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> F
     is_duplicated = is_read(graph, producer)
     if not is_duplicated:
         graph = replaced(graph, producer, [])
-    return Fused(with_versions(graph), sorted(recomputed), is_duplicated)
+    return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated)
 
 
 def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp] | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.fuse.folding.cost import fold_when_it_pays
+from fusejit.fuse.folding.cost import fold_if_profitable
 from fusejit.ir.ops import GenericOp
 from fusejit_testing.oracle import check
 
@@ -36,7 +36,7 @@ def test_a_slice(fuses: Fuses) -> None:
         return %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -57,7 +57,7 @@ def test_a_flip_and_a_stride_with_an_index(fuses: Fuses) -> None:
         return %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -78,7 +78,7 @@ def test_a_transposed_producer_read_in_part(fuses: Fuses) -> None:
         return %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -116,7 +116,7 @@ def test_a_broadcast_slice_of_a_vector(fuses: Fuses) -> None:
         return %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -175,7 +175,7 @@ def test_a_chain_of_three_differences(fuses: Fuses) -> None:
         return %v
         """,
         (3, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -195,7 +195,7 @@ def test_a_chain_of_three_blurs(fuses: Fuses) -> None:
         return %v
         """,
         (3, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -213,7 +213,7 @@ def test_a_stencil_into_a_reduction(fuses: Fuses) -> None:
         return %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.fuse.folding.cost import fold_when_it_pays
+from fusejit.fuse.folding.cost import fold_if_profitable
 
 Fuses = Callable[..., list[tuple[dict[str, Any], list[Any]]]]
 
@@ -143,7 +143,7 @@ def test_a_producer_whose_results_are_returned(fuses: Fuses) -> None:
         return %a, %b, %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 
@@ -203,7 +203,7 @@ def test_indexed_producer_read_along_d0_written_along_d1(fuses: Fuses) -> None:
         return %t, %r
         """,
         (2, 1),
-        fold_when_it_pays,
+        fold_if_profitable,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import FusionCandidate, fuse_jit
 from fusejit.fuse.folding.cost import Accept, Reject
-from fusejit.ir.schedule import KernelStep
+from fusejit.ir.execution_plan import KernelStep
 from fusejit_testing.compare import assert_same
 
 X = np.random.default_rng(0).random((5, 7))

@@ -17,13 +17,14 @@ from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.folding.cost import (
     ControlFusionFn,
     fold_always,
+    fold_if_profitable,
     fold_single_uses,
-    fold_when_it_pays,
 )
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.fuse.grouping.form_steps import make_schedule
+from fusejit.fuse.grouping.form_steps import make_plan
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.execution_plan import FusionReport, KernelStep
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
@@ -42,7 +43,6 @@ from fusejit.ir.ops import (
     ViewOp,
 )
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.schedule import FusionReport, KernelStep
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
@@ -270,7 +270,7 @@ PASSES: dict[str, Callable[[Graph], Graph]] = {
     "canonicalize": canonicalize,
     "fold_always": lambda g: fold_producers(g, control=fold_always),
     "fold_single_uses": lambda g: fold_producers(g, control=fold_single_uses),
-    "fold_when_it_pays": fold_producers,
+    "fold_if_profitable": fold_producers,
     "merge_siblings": merge_siblings,
 }
 relaxed = settings(max_examples=100, deadline=None)
@@ -292,7 +292,7 @@ def test_each_pass_alone_keeps_every_bit(name: str, seed: int) -> None:
 
 
 @settings(relaxed, max_examples=400)
-@given(seeds, st.sampled_from(["fold_always", "fold_single_uses", "fold_when_it_pays"]))
+@given(seeds, st.sampled_from(["fold_always", "fold_single_uses", "fold_if_profitable"]))
 def test_the_whole_sequence_keeps_every_bit_and_settles(seed: int, control: str) -> None:
     graph = random_program(seed)
     expected = run(graph)
@@ -312,7 +312,7 @@ def test_the_whole_sequence_keeps_every_bit_and_settles(seed: int, control: str)
 @given(seeds)
 def test_steps_hold_every_op_that_works_once_and_in_order(seed: int) -> None:
     graph = random_program(seed)
-    schedule = make_schedule(canonicalize(graph), graph, FusionReport())
+    schedule = make_plan(canonicalize(graph), graph, FusionReport())
     for step in schedule.steps:
         assert isinstance(step, KernelStep)
         places = [schedule.graph.block.ops.index(op) for op in step.ops]
@@ -325,7 +325,7 @@ def _is_weightless(op: Op) -> bool:
     return isinstance(op, Load | ViewOp | ConstantOp)
 
 
-@pytest.mark.parametrize("control", [fold_always, fold_when_it_pays])
+@pytest.mark.parametrize("control", [fold_always, fold_if_profitable])
 @relaxed
 @given(seed=seeds)
 def test_all_dtypes_kinds_and_layouts_keep_every_bit(control: ControlFusionFn, seed: int) -> None:

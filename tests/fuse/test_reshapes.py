@@ -26,12 +26,12 @@ from fusejit.fuse.reshaping.move_reshapes import (
 from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.ir.execution_plan import FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.ops import GenericOp, ReshapeOp
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.schedule import FusionReport
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.values import Value

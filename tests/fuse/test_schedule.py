@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fusejit.fuse.grouping.form_steps import make_schedule
+from fusejit.fuse.grouping.form_steps import make_plan
+from fusejit.ir.execution_plan import FusionReport, HostStep, KernelStep, LibraryStep, Step
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Op, Store
-from fusejit.ir.schedule import FusionReport, HostStep, KernelStep, LibraryStep, Step
 
 Parse = Callable[[str], Graph]
 EXP = "{ t0 = exp in0 : f64; yield t0 }"
@@ -30,7 +30,7 @@ def text(step: Step) -> str:
 
 
 def steps(graph: Graph) -> list[str]:
-    return [text(s) for s in make_schedule(graph, graph, FusionReport()).steps]
+    return [text(s) for s in make_plan(graph, graph, FusionReport()).steps]
 
 
 def test_one_kernel_holds_nests_stores_and_loops_in_order(parse: Parse) -> None:
@@ -139,6 +139,6 @@ def test_generic_ops_and_stores_are_counted(parse: Parse) -> None:
         """
     )
     report = FusionReport()
-    schedule = make_schedule(graph, graph, report)
+    schedule = make_plan(graph, graph, report)
     assert (report.ops_before, report.ops_after) == (2, 2)
     assert schedule.report is report

@@ -13,10 +13,10 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
 from fusejit.fuse.grouping.policy import POLICIES
+from fusejit.ir.execution_plan import FusionReport
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target_facts import GENERIC
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.mlir.export.patterns import constant_written, live_ops

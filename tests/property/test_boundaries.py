@@ -17,6 +17,7 @@ def test_boundaries(first: int) -> None:
     assert_no_difference(range(first, first + 60))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a time limit
 @pytest.mark.parametrize("first", range(0, 240, 60))
 def test_failures(first: int) -> None:
     assert_no_difference(range(first, first + 60), with_failures)

@@ -38,7 +38,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     def schedule(*args: Any, **kwargs: Any) -> None:
         raise KeyError("planted")
 
-    monkeypatch.setattr(stages, "make_schedule", schedule)
+    monkeypatch.setattr(stages, "make_plan", schedule)
 
 
 @pytest.mark.usefixtures("faulty")

@@ -41,7 +41,7 @@ def test_a_stage_that_fails_under_one_policy(
 
 
 def test_a_wrong_kernel_under_one_policy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    emit, make = stages.emit_kernel, stages.make_schedule
+    emit, make = stages.emit_kernel, stages.make_plan
 
     def wrong_kernel(kernel: Any) -> str:
         return emit(kernel).replace("3.0", "4.0")
@@ -51,7 +51,7 @@ def test_a_wrong_kernel_under_one_policy(monkeypatch: pytest.MonkeyPatch, tmp_pa
         monkeypatch.setattr(stages, "emit_kernel", wrong_kernel if is_apart else emit)
         return make(graph, *args)
 
-    monkeypatch.setattr(stages, "make_schedule", scheduled)
+    monkeypatch.setattr(stages, "make_plan", scheduled)
     with pytest.raises(AssertionError, match="call 0, fusion none: result"):
         check_program(PROGRAM, tmp_path, WAYS)
 

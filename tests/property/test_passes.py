@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from fusejit.fuse.grouping.policy import POLICIES
+from fusejit.ir.execution_plan import FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import interpret
-from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target_facts import GENERIC
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph

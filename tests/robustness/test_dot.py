@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.ir.execution_plan import KernelStep
 from fusejit.ir.ops import GenericOp, Store
-from fusejit.ir.schedule import KernelStep
 
 X = np.arange(12.0).reshape(3, 4) + 1
 COLUMN = np.arange(4.0)

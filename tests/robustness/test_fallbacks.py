@@ -13,7 +13,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.dispatch.call_signatures import USES
+from fusejit.dispatch.call_signatures import MIN_REPEATS
 from fusejit.errors import UnsupportedError
 from fusejit_testing.compare import assert_same, clone
 
@@ -214,7 +214,7 @@ def test_more_variants_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [np.ones((2,) * rank, dtype) for rank in range(1, 6) for dtype in "bBhHilfd"]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", FuseWarning)
-        for x in kinds * 3 * USES:  # beyond the first ones each has to come often
+        for x in kinds * 3 * MIN_REPEATS:  # beyond the first ones each has to come often
             assert_same(x * 2, fused(x))
     assert len(kinds) == 40
     assert len(fused.variants) == 32

@@ -31,7 +31,7 @@ STAGES = [
     (fusejit.tracer.runtime.entry, "finish"),
     (fusejit.tracer.runtime.entry, "verify"),
     (fusejit.pipeline, "form_groups"),
-    (fusejit.stages, "make_schedule"),
+    (fusejit.stages, "make_plan"),
     (fusejit.stages, "lower"),
     (fusejit.stages, "load_providers"),
     (fusejit.stages, "emit_kernel"),

@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
-from fusejit.dispatch.call_signatures import WAITS
+from fusejit.dispatch.call_signatures import NEW_VALUE_REASON
 from fusejit.dispatch.dispatcher import MAX_PER_PART
 from fusejit.segments.segmented import Helper
 
@@ -79,7 +79,7 @@ def test_a_part_that_is_given_ever_longer_lists_does_not_wait_for_each_length():
         np.testing.assert_array_equal(fused(1.5, 60), plain(1.5, 60))
     states = [*states_in(fused.variants.segmented)]
     assert states
-    assert all(state.variants.fallbacks[WAITS] <= MAX_PER_PART for state in states)
+    assert all(state.variants.fallbacks[NEW_VALUE_REASON] <= MAX_PER_PART for state in states)
     assert dispatcher_of(fused).tiering.runs_interpreted  # all else is numbers
 
 

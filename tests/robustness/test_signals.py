@@ -71,7 +71,7 @@ def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    "stage", ["trace_function", "lower", "make_schedule", "compile_kernel", "compile_launcher"]
+    "stage", ["trace_function", "lower", "make_plan", "compile_kernel", "compile_launcher"]
 )
 def test_stages_pass_on_what_a_handler_raises(
     stage: str, handler: None, monkeypatch: pytest.MonkeyPatch

@@ -19,12 +19,12 @@ from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit.tiering.timed_trial import (
     CALLS,
     ENOUGH_NS,
-    FEW,
     LONG_NS,
+    MIN_DECISIVE_CALLS,
     WARM_UP,
     TimedTrial,
+    discard_timings,
     may_take_long,
-    spoil,
 )
 
 TRIED = WARM_UP + CALLS
@@ -146,7 +146,9 @@ def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
     assert turns == "oppopoop"  # no period that the calls could have too
 
 
-@pytest.mark.parametrize(("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, FEW)])
+@pytest.mark.parametrize(
+    ("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, MIN_DECISIVE_CALLS)]
+)
 def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, calls):
     told = []
     machine = Machine(LONG_NS // 2, pythons)
@@ -170,7 +172,7 @@ def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count
         if again:
             again.pop()
             machine.now += 10**9
-            spoil()
+            discard_timings()
         return inner.launch(*args)
 
     trial = trial_of(
@@ -229,9 +231,9 @@ def timed(monkeypatch):
     machine = Machine(0, 0)
 
     class Timed(TimedTrial):
-        def _runs_plainly(self, args):
+        def _run_python(self, args):
             machine.now += machine.pythons
-            return super()._runs_plainly(args)
+            return super()._run_python(args)
 
         def _runs_compiled(self, args):
             machine.now += machine.ours

@@ -16,11 +16,11 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.call_signatures import (
-    FREE,
     FREE_VARIANTS_OF_LATE_SEGMENTS,
-    MANY,
+    MANY_SEGMENT_VARIANTS,
     MAX_PER_SIGNATURE,
-    USES,
+    MAX_UNCOUNTED_VARIANTS,
+    MIN_REPEATS,
     CallSignatures,
 )
 
@@ -70,7 +70,7 @@ def test_beyond_many_variants_a_length_has_to_come_back_often() -> None:
         f(lists(length))
         f(lists(length))
     assert len(f.variants) == MAX_PER_SIGNATURE
-    for _ in range(USES + 1):
+    for _ in range(MIN_REPEATS + 1):
         np.testing.assert_array_equal(f(lists(40)), total(lists(40)))
     assert len(f.variants) == MAX_PER_SIGNATURE + 1
 
@@ -197,10 +197,10 @@ def test_kinds_that_come_once_are_not_all_compiled(
         result = f(x)
         np.testing.assert_array_equal(result, x * 2)
         assert result.dtype == x.dtype
-    assert len(f.variants) <= FREE
+    assert len(f.variants) <= MAX_UNCOUNTED_VARIANTS
     if retire == "0":
-        assert len(f.variants) == FREE
-        assert sum(f.variants.fallbacks.values()) == 40 - FREE
+        assert len(f.variants) == MAX_UNCOUNTED_VARIANTS
+        assert sum(f.variants.fallbacks.values()) == 40 - MAX_UNCOUNTED_VARIANTS
 
 
 def test_a_kind_that_comes_often_gets_its_variant_and_the_next_ones_later(
@@ -209,20 +209,20 @@ def test_a_kind_that_comes_often_gets_its_variant_and_the_next_ones_later(
     monkeypatch.setenv("FUSEJIT_TIERING", "0")
     f = fuse_jit(doubled)
     first, *_, other, last = many_kinds()
-    for x in many_kinds()[:FREE]:
+    for x in many_kinds()[:MAX_UNCOUNTED_VARIANTS]:
         f(x)
-    for k in range(USES - 1):
+    for k in range(MIN_REPEATS - 1):
         f(last)
-        assert len(f.variants) == FREE, k
+        assert len(f.variants) == MAX_UNCOUNTED_VARIANTS, k
     f(last)
-    assert len(f.variants) == FREE + 1
-    for x in many_kinds()[FREE : 2 * FREE - 1]:
-        for _ in range(USES):
+    assert len(f.variants) == MAX_UNCOUNTED_VARIANTS + 1
+    for x in many_kinds()[MAX_UNCOUNTED_VARIANTS : 2 * MAX_UNCOUNTED_VARIANTS - 1]:
+        for _ in range(MIN_REPEATS):
             f(x)
-    assert len(f.variants) == 2 * FREE
-    for _ in range(2 * USES - 1):
+    assert len(f.variants) == 2 * MAX_UNCOUNTED_VARIANTS
+    for _ in range(2 * MIN_REPEATS - 1):
         f(other)
-    assert len(f.variants) == 2 * FREE
+    assert len(f.variants) == 2 * MAX_UNCOUNTED_VARIANTS
     assert f(first).tolist() == [2, 2]
 
 
@@ -230,7 +230,7 @@ def test_the_parts_of_a_function_are_bounded_together(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("FUSEJIT_TIERING", "0")
-    num_parts = MANY // 4
+    num_parts = MANY_SEGMENT_VARIANTS // 4
     body = "".join(f"    x = x * {k + 2}\n    log.append(x.size)\n" for k in range(num_parts))
     source = f"def f(x, log):\n{body}    return x\n"
     (tmp_path / "parts.py").write_text(source)
@@ -241,6 +241,6 @@ def test_the_parts_of_a_function_are_bounded_together(
     for x in many_kinds():
         f(x, [])
         counts.append(dispatcher_of(f).state.segment_budget.made)
-    assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY]
+    assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY_SEGMENT_VARIANTS]
     assert FREE_VARIANTS_OF_LATE_SEGMENTS < 4
-    assert counts[-1] == MANY  # no kind has come again
+    assert counts[-1] == MANY_SEGMENT_VARIANTS  # no kind has come again

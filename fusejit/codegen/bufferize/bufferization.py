@@ -19,6 +19,7 @@ from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.analysis.writes import store_that_takes
+from fusejit.ir.execution_plan import ExecutionPlan, KernelStep, walk_steps
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
@@ -41,7 +42,6 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.payload import identity_payload
-from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Buffer, Value, View
 
@@ -80,7 +80,7 @@ class BufferAssignment:
         return any(result in values for result in op.results for values in at_use)
 
 
-def assign_buffers(schedule: Schedule) -> BufferAssignment:
+def assign_buffers(schedule: ExecutionPlan) -> BufferAssignment:
     """Decide where each value of the schedule's graph lives."""
     graph = schedule.graph
     assignment = BufferAssignment()
@@ -145,7 +145,7 @@ def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
         yield value, None, block
 
 
-def _grouped(schedule: Schedule) -> frozenset[Op]:
+def _grouped(schedule: ExecutionPlan) -> frozenset[Op]:
     """The ops that are computed tile by tile with others: what they read may be a tile's alone."""
     kernels = (step for step in walk_steps(schedule.steps) if isinstance(step, KernelStep))
     return frozenset(op for step in kernels for group in step.groups for op in group.ops)

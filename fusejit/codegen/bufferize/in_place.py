@@ -11,12 +11,14 @@ from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.execution_plan import ExecutionPlan, Group, KernelStep
 from fusejit.ir.ops import GenericOp, Op, walk
-from fusejit.ir.schedule import Group, KernelStep, Schedule
 from fusejit.ir.values import Value
 
 
-def overwritten_products(schedule: Schedule, assignment: BufferAssignment) -> dict[Value, Value]:
+def overwritten_products(
+    schedule: ExecutionPlan, assignment: BufferAssignment
+) -> dict[Value, Value]:
     """The results that may be written over a product: result -> product.
 
     A result qualifies if an elementwise op makes it, which reads the product at its own points or

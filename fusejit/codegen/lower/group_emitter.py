@@ -36,6 +36,7 @@ from fusejit.codegen.loop_nests.loop_nest import (
 )
 from fusejit.codegen.lower.store_emitter import StoreEmitter
 from fusejit.dataclass import replace
+from fusejit.ir.execution_plan import Group
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.index_math import (
     Index,
@@ -67,7 +68,6 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial, product
-from fusejit.ir.schedule import Group
 
 TILE_POINTS = 2048
 """Points of a tile of whole rows: all that a group reads and writes stays near the core."""

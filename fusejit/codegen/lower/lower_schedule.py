@@ -1,4 +1,4 @@
-"""Schedule -> Program: every op of the fused graph as loops of a kernel or a library call."""
+"""ExecutionPlan -> Program: every op of the fused graph as loops of a kernel or a library call."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.parallel_loops import ParallelLoopEmitter
 from fusejit.codegen.lower.slots import Slots
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.execution_plan import ExecutionPlan, KernelStep, walk_steps
 from fusejit.ir.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, deferred_ops, is_draw, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
@@ -61,7 +62,6 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
@@ -69,7 +69,7 @@ from fusejit.ir.verifier.loop_rules import verify_kernel
 
 
 def lower(
-    schedule: Schedule,
+    schedule: ExecutionPlan,
     checks: Sequence[PathCheck],
     merge: bool = True,
     log: PassLog | None = None,
@@ -84,7 +84,7 @@ def lower(
 
 class _Lowering(ParallelLoopEmitter):
     def __init__(
-        self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool, log: PassLog
+        self, schedule: ExecutionPlan, checks: Sequence[PathCheck], merge: bool, log: PassLog
     ) -> None:
         super().__init__(schedule.graph, assign_buffers(schedule))
         self.merge = merge

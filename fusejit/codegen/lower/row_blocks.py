@@ -68,7 +68,7 @@ BLOCK_POINTS = 1024
 ROW_BLOCK_POINTS = 65_536
 """Elements of a row block at least: half a megabyte of float64."""
 
-MAX_BANDS = 16
+MAX_ROW_BLOCKS = 16
 
 ROW_BLOCK_EDGES = 8
 """A row block has at least so many times more blocks than wait at one of its ends."""
@@ -239,7 +239,7 @@ class _RingBuffer:
             minimum(
                 floordiv(units, self.edge * ROW_BLOCK_EDGES + 1), floordiv(points, ROW_BLOCK_POINTS)
             ),
-            MAX_BANDS,
+            MAX_ROW_BLOCKS,
         )
         enough: Expr = int_of(compute(">=", points, SERIAL_POINTS))
         if overlap.constants is None:

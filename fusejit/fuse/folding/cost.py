@@ -1,6 +1,6 @@
 """Profitability of folding: which legal folds make the program faster.
 
-A `ControlFusionFn` is asked about every legal fold; `fold_when_it_pays` is the default. Times are
+A `ControlFusionFn` is asked about every legal fold; `fold_if_profitable` is the default. Times are
 per element of the consumer's domain and rough: they rank choices, they do not predict. Sizes are
 symbolic, so domains are compared by their dims: a dim that the producer does not depend on is one
 along which it would be computed again.
@@ -87,7 +87,7 @@ def fold_single_uses(
     return Accept("one place", "one operand reads it")
 
 
-def fold_when_it_pays(
+def fold_if_profitable(
     producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
 ) -> Accept | Reject:
     """Fold unless something expensive would be computed more often, or the op would grow too big.

@@ -13,16 +13,16 @@ from fusejit.fuse.folding.cost import (
     Accept,
     ControlFusionFn,
     Reject,
-    fold_when_it_pays,
+    fold_if_profitable,
     is_needed_once,
 )
 from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import Illegal, check_fold
 from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
+from fusejit.ir.execution_plan import Folded, FusionReport, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Op, Operand
-from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 
@@ -30,7 +30,7 @@ from fusejit.ir.values import Value
 def fold_producers(
     graph: Graph,
     target: Target = GENERIC,
-    control: ControlFusionFn = fold_when_it_pays,
+    control: ControlFusionFn = fold_if_profitable,
     report: FusionReport | None = None,
 ) -> Graph:
     """Fold elementwise producers into their consumers, in every block, until nothing folds.

@@ -26,10 +26,10 @@ from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
 from fusejit.ir.analysis.writes import store_that_takes
+from fusejit.ir.execution_plan import Folded, FusionReport, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Origin
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value

@@ -16,6 +16,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.rewrite_blocks import definitions, used_values
+from fusejit.ir.execution_plan import (
+    BindStep,
+    ExecutionPlan,
+    FusionReport,
+    Group,
+    HostStep,
+    KernelStep,
+    LibraryStep,
+    RegionStep,
+    Step,
+)
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import launcher_binds, runs_on_host
 from fusejit.ir.ops import (
@@ -35,23 +46,12 @@ from fusejit.ir.ops import (
     Write,
     walk,
 )
-from fusejit.ir.schedule import (
-    BindStep,
-    FusionReport,
-    Group,
-    HostStep,
-    KernelStep,
-    LibraryStep,
-    RegionStep,
-    Schedule,
-    Step,
-)
 from fusejit.ir.values import Buffer, Value
 
 
-def make_schedule(
+def make_plan(
     graph: Graph, unfused: Graph, report: FusionReport, groups: Sequence[Group] = ()
-) -> Schedule:
+) -> ExecutionPlan:
     """The steps of ``graph``'s top-level block in program order.
 
     Parameters
@@ -67,7 +67,7 @@ def make_schedule(
 
     Returns
     -------
-    Schedule
+    ExecutionPlan
     """
     copies = stale_loads(graph)
     weightless: dict[Value, Op] = {
@@ -110,7 +110,7 @@ def make_schedule(
     steps = steps_of(graph.block)
     report.ops_before = count_ops(unfused)
     report.ops_after = count_ops(graph)
-    return Schedule(graph, unfused, steps, report)
+    return ExecutionPlan(graph, unfused, steps, report)
 
 
 def count_ops(graph: Graph) -> int:

@@ -37,9 +37,9 @@ from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import definitions, used_values
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.reduction_starts import reaches_every_element
+from fusejit.ir.execution_plan import FusionReport, Group, Grouped, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
-from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 

@@ -21,7 +21,7 @@ from fusejit.fuse.folding.cost import (
     Reject,
     distinct_uses,
     fold_aggressively,
-    fold_when_it_pays,
+    fold_if_profitable,
     moved_bytes,
     payload_cost_ns,
 )
@@ -97,7 +97,7 @@ class Policy:
 
 
 POLICIES: dict[str, Policy | None] = {
-    "auto": Policy(fold_when_it_pays, why_merged, why_joined),
+    "auto": Policy(fold_if_profitable, why_merged, why_joined),
     "aggressive": Policy(fold_aggressively, why_merged, why_joined),
     "none": None,
 }
@@ -134,7 +134,7 @@ def _about_folds(decide: FusionPolicyFn) -> ControlFusionFn:
             len(places),
             payload_cost_ns(producer.payload, context.target),
             _bytes_saved(producer, places, context),
-            fold_when_it_pays(producer, operand_index, consumer, context),
+            fold_if_profitable(producer, operand_index, consumer, context),
         )
         return _asked(decide, candidate, "into")
 

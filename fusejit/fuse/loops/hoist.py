@@ -26,6 +26,7 @@ from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.folding.cost import payload_cost_ns
 from fusejit.fuse.rewrite_blocks import rewrite_blocks
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.execution_plan import Folded, FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -43,12 +44,11 @@ from fusejit.ir.ops import (
     walk,
     written_classes,
 )
-from fusejit.ir.schedule import Folded, FusionReport
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
-DEAR_NS = 0.6  # of an element: as much as to load it again in each iteration
+EXPENSIVE_NS = 0.6  # of an element: as much as to load it again in each iteration
 
 
 def hoist_invariants(
@@ -151,7 +151,7 @@ class _Hoisting:
             return True
         if any(i is not IteratorType.PARALLEL for i in op.iterators):
             return True
-        return payload_cost_ns(op.payload, self.target) >= DEAR_NS
+        return payload_cost_ns(op.payload, self.target) >= EXPENSIVE_NS
 
 
 def _has_check(op: Op) -> bool:

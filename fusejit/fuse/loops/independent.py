@@ -27,9 +27,9 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.folding.accesses import Access, accesses
 from fusejit.fuse.rewrite_blocks import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
+from fusejit.ir.execution_plan import INDEPENDENT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Assert, Bind, Block, GenericOp, HostCall, Loop, Op, walk
-from fusejit.ir.schedule import INDEPENDENT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.values import Buffer, Value
 

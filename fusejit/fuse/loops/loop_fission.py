@@ -41,6 +41,7 @@ from fusejit.fuse.rewrite_blocks import (
 )
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.estimated_work import ASSUMED, loop_ps
+from fusejit.ir.execution_plan import SPLIT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -62,7 +63,6 @@ from fusejit.ir.ops import (
     written_classes,
 )
 from fusejit.ir.payload import Payload, PayloadBuilder, identity_payload
-from fusejit.ir.schedule import SPLIT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import Kind, TensorType

@@ -23,6 +23,7 @@ from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
+from fusejit.ir.execution_plan import FusionReport, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Assert,
@@ -37,7 +38,6 @@ from fusejit.ir.ops import (
     ViewOp,
 )
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.schedule import FusionReport, Refusal
 from fusejit.ir.values import Layout, Value, View
 from fusejit.ir.verifier.scope_rules import symbols_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.ir.execution_plan import ExecutionPlan, Group, RegionStep, Step
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.loops.program import (
     HostCond,
@@ -14,7 +15,6 @@ from fusejit.ir.loops.program import (
     inner_blocks,
 )
 from fusejit.ir.loops.program import Step as ProgramStep
-from fusejit.ir.schedule import Group, RegionStep, Schedule, Step
 
 
 def describe_program(steps: Sequence[ProgramStep], indent: str = "") -> list[str]:
@@ -47,7 +47,7 @@ def describe_program(steps: Sequence[ProgramStep], indent: str = "") -> list[str
     return lines
 
 
-def describe_schedule(schedule: Schedule) -> str:
+def describe_plan(schedule: ExecutionPlan) -> str:
     """One line per step."""
     return "\n".join(_described_steps(schedule.steps, ""))
 

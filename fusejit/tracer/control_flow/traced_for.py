@@ -30,8 +30,8 @@ from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.ops import Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.control_flow.carried import Carried
 from fusejit.tracer.control_flow.iteration import Items, items_of
+from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
@@ -44,7 +44,7 @@ UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
 
 
-class TracedFor(Carried):
+class TracedFor(TracedLoop):
     """One ``for`` statement at one place of the trace."""
 
     def __init__(

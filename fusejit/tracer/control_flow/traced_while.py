@@ -19,7 +19,7 @@ from typing import Any
 from fusejit.budget import check_budget
 from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
-from fusejit.tracer.control_flow.carried import Carried
+from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -31,7 +31,7 @@ from fusejit.tracer.values.union_scalar import is_union_scalar
 MAX_TESTS = 10_000
 
 
-class TracedWhile(Carried):
+class TracedWhile(TracedLoop):
     """One ``while`` statement at one place of the trace."""
 
     def __init__(

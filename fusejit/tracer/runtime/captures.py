@@ -28,11 +28,11 @@ from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
 from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
-    Maker,
+    MethodAuthor,
     compared_by,
     is_identified,
     is_value,
-    maker_of,
+    method_author_of,
     native_operators,
     written_by,
 )
@@ -219,14 +219,14 @@ class CaptureRegistry:
         """The program makes text of an object."""
         self._use(obj, written_by(type(obj)), "makes text of")
 
-    def _use(self, obj: object, maker: Maker, use: str) -> None:
+    def _use(self, obj: object, maker: MethodAuthor, use: str) -> None:
         """Special methods are given an object whose type alone is known, if no value is."""
         path = self.path_of(obj)
         if path is None or self.is_container_copy(obj) or is_identified(obj):
             return
-        if type(obj) is FunctionType or (maker is Maker.OBJECT and not is_value(obj)):
+        if type(obj) is FunctionType or (maker is MethodAuthor.OBJECT and not is_value(obj)):
             self.identify(obj)
-        elif maker is Maker.LIBRARY and not is_value(obj):
+        elif maker is MethodAuthor.LIBRARY and not is_value(obj):
             what = f"{use} {path.user_text()}, a {type(obj).__name__}"
             raise needs_python(what, "pass what is read of it as an argument")
 
@@ -257,7 +257,7 @@ class CaptureRegistry:
             raise needs_python(what, "pass its items as a list, tuple or dict")
         if is_a(obj, _KNOWN_TYPES) or is_identified(obj) or is_value(obj):
             return
-        foreign = [n for n in _PROTOCOLS if maker_of(kind, (n,)) is Maker.LIBRARY]
+        foreign = [n for n in _PROTOCOLS if method_author_of(kind, (n,)) is MethodAuthor.LIBRARY]
         foreign += native_operators(kind)
         if foreign and is_library_module(module_of(kind)):  # C code may read them unnoticed
             what = f"{path.user_text()} is a {kind.__name__} from outside"

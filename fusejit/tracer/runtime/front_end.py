@@ -14,10 +14,10 @@ from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.activation import Activation
 from fusejit.tracer.runtime.attribute_access import WATCHED
 from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
 from fusejit.tracer.runtime.captures import CaptureRegistry, CapturingTrace
+from fusejit.tracer.runtime.function_primitives import FunctionPrimitives
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
@@ -99,7 +99,7 @@ class FrontEnd:
                 for code in vet(function, path, self.entry, self.captures):
                     self.watch.allow(code)
             else:
-                activation = Activation(
+                activation = FunctionPrimitives(
                     function,
                     path,
                     self.entry,

@@ -65,7 +65,7 @@ _OPERATORS = ("__lt__", "__add__", "__sub__", "__mul__", "__or__", "__and__")
 _WRITING = ("__repr__", "__str__", "__format__")
 
 
-class Maker(enum.Enum):
+class MethodAuthor(enum.Enum):
     """Who has written the special methods of a class."""
 
     OBJECT = "object"
@@ -128,7 +128,7 @@ def _exactly(path: Path, obj: Any) -> list[PathCheck]:
     return guards_of(path, obj)
 
 
-def maker_of(kind: type, names: tuple[str, ...]) -> Maker:
+def method_author_of(kind: type, names: tuple[str, ...]) -> MethodAuthor:
     """Who has written some special methods: a library if it has written one of them."""
     makers = set()
     for name in names:
@@ -136,10 +136,10 @@ def maker_of(kind: type, names: tuple[str, ...]) -> Maker:
         if found is None or found is getattr(
             object, name, None
         ):  # None: a user's __eq__ takes __hash__
-            makers.add(Maker.OBJECT)
+            makers.add(MethodAuthor.OBJECT)
         else:
-            makers.add(Maker.USER if is_user_function(found) else Maker.LIBRARY)
-    order = (Maker.LIBRARY, Maker.USER, Maker.OBJECT)
+            makers.add(MethodAuthor.USER if is_user_function(found) else MethodAuthor.LIBRARY)
+    order = (MethodAuthor.LIBRARY, MethodAuthor.USER, MethodAuthor.OBJECT)
     return next(maker for maker in order if maker in makers)
 
 
@@ -150,14 +150,14 @@ def native_operators(kind: type) -> list[str]:
     return [name for name in _OPERATORS if any(type(m.get(name)) is native for m in bases)]
 
 
-def compared_by(kind: type) -> Maker:
+def compared_by(kind: type) -> MethodAuthor:
     """Who has written how objects of a class are compared and hashed."""
-    return maker_of(kind, _COMPARING)
+    return method_author_of(kind, _COMPARING)
 
 
-def written_by(kind: type) -> Maker:
+def written_by(kind: type) -> MethodAuthor:
     """Who has written how objects of a class are made text."""
-    return maker_of(kind, _WRITING)
+    return method_author_of(kind, _WRITING)
 
 
 def runs_no_user_code(key: object) -> bool:

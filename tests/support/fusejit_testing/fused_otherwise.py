@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import replace
-from fusejit.ir.schedule import KernelStep, walk_steps
+from fusejit.ir.execution_plan import KernelStep, walk_steps
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.text.step_printer import describe_schedule
+from fusejit.ir.text.step_printer import describe_plan
 from fusejit.outcome import Outcome as Unserved
 from fusejit.stages import MERGING, Compiled, Fused
 from fusejit.variants import Variants
@@ -114,5 +114,5 @@ def _text(fused: Fused) -> tuple[str, ...]:
         for group in step.groups
     ]
     is_merged = fused.before.options.fusion in MERGING
-    steps = describe_schedule(fused.schedule)
+    steps = describe_plan(fused.schedule)
     return print_graph(fused.graph), steps, repr(groups), repr(is_merged)

@@ -490,7 +490,7 @@ def outcome(call):
             if f.name != "outcome"
         ]
         skip = ("<lambda>", "run", "run_traced")
-        text = str(error).replace("Activation.call()", "f()")
+        text = str(error).replace("FunctionPrimitives.call()", "f()")
         return ("raised", type(error), text, [f for f in user if f[0] not in skip])
 
 

@@ -417,7 +417,10 @@ def make_program(seed: int) -> MutationProgram:
 
 
 def finished(
-    program: MutationProgram, maker: Maker, body: Sequence[Statement], returned: Sequence[str]
+    program: MutationProgram,
+    maker: Maker,
+    body: Sequence[Statement],
+    returned: Sequence[str],
 ) -> MutationProgram:
     """The program with a body and results; one that returns inside returns a number always."""
     if any(_RETURN.match(line) for s in body for line in s.lines("")):

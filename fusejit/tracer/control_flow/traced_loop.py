@@ -52,7 +52,7 @@ from fusejit.tracer.values.union_types import tag, type_of, wide
 _ONLY_INSIDE = "is defined only inside a loop"
 
 
-class Carried(LoopFixpoint):
+class TracedLoop(LoopFixpoint):
     """The carried names of a loop, and what they hold after it."""
 
     def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:

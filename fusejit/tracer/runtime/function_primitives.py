@@ -51,7 +51,7 @@ from fusejit.tracer.values.union_operators import is_none
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
-class Activation:
+class FunctionPrimitives:
     """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
 
     Parameters
@@ -405,7 +405,7 @@ class NameSlot:
 
     __slots__ = ("_activation", "_name", "_origin")
 
-    def __init__(self, activation: Activation, origin: str, name: str) -> None:
+    def __init__(self, activation: FunctionPrimitives, origin: str, name: str) -> None:
         self._activation, self._origin, self._name = activation, origin, name
 
     def _refuse(self, value: Any = None) -> NoReturn:

@@ -167,7 +167,7 @@ class FusionReport:
 
 
 @dataclass(eq=False, slots=True)
-class Schedule:
+class ExecutionPlan:
     """The fused graph cut into steps. ``unfused`` is the graph as it was traced."""
 
     graph: Graph
