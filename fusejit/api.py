@@ -79,7 +79,7 @@ def fuse_jit(
     compile_seconds: float | None = None,
     schedule: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
+    """Fuse and compile a NumPy function, once per signature of its arguments.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ def fuse_jit(
         False shows no `FuseWarning` (as FUSEJIT_WARN=0 does for all functions); ``explain`` and
         ``variants`` tell the same.
     fusion : {"auto", "none", "aggressive"} or callable, optional
-        Which legal fusions are done: those that pay (the default, unless FUSEJIT_FUSION names
-        another policy), none, or all. A function gets a `FusionCandidate` for each legal fold,
-        merge and step of a group, and returns True or None to do it, False or a reason (shown by
-        ``explain``) to refuse, or the candidate's ``default``. Results have the same bits under
-        every policy.
+        Which legal fusions are done: those with a predicted gain (the default, unless
+        FUSEJIT_FUSION names another policy), none, or all. A function gets a `FusionCandidate` for
+        each legal fold, merge and step of a group, and returns True or None to do it, False or a
+        reason (shown by ``explain``) to refuse, or the candidate's ``default``. Results have the
+        same bits under every policy.
     compile_seconds : float, optional
         Processor time that one compile may take: 10, unless FUSEJIT_COMPILE_SECONDS says otherwise.
         A call whose compile takes longer runs as plain NumPy, with a `FuseWarning` that says where
@@ -120,8 +120,8 @@ def fuse_jit(
     Raises
     ------
     TypeError
-        If ``function`` is nothing that can be called, or, with ``fullgraph=True``, nothing that can
-        be compiled; if ``fusion`` is neither a name nor callable.
+        If ``function`` is not callable, or ``fullgraph=True`` and it is of a kind that cannot be
+        compiled; if ``fusion`` is neither a name nor callable.
     ValueError
         If there is no policy named ``fusion``, or ``compile_seconds`` is below 0.
 

@@ -70,7 +70,7 @@ class UnsupportedError(FusejitError):
 
 
 class NeedsPython(UnsupportedError):
-    """The function does what Python itself has to do: it calls what cannot be followed, say.
+    """A statement that only Python can run, such as a call of a function that cannot be traced.
 
     Under ``fullgraph=True`` this is an error. Otherwise Python runs the statement, and what stands
     around it is compiled in segments; with a warning if ``is_loop``, as that can be slower than

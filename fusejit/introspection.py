@@ -24,8 +24,8 @@ def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tra
         return trace(of.function, args, kwargs, of.options)
     except Fallback as fallback:
         raise UnsupportedError(
-            f"{of.function.__name__} runs as plain NumPy for this call, there is no graph: "
-            f"{fallback.outcome}"
+            f"{of.function.__name__} has no graph for these arguments: NumPy runs the call, "
+            f"because {fallback.outcome}"
         ) from None
     except FusejitError as error:
         raise strip_frames(error) from error.__cause__

@@ -106,12 +106,12 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("move reshapes down", _for_fusion(move_reshapes_down)),
     ("unroll small reductions", _for_fusion(unroll_small_reductions)),
     ("drop dims of extent 1", _for_fusion(drop_unit_dims)),
-    ("fold what that made elementwise or single", _fold),
+    ("fold again after unrolling and dropping dims", _fold),
     ("merge siblings", _merge),
-    ("fold what merging made single", _fold),
+    ("fold again after merging", _fold),
     ("split sums over several dims", _for_fusion(split_reductions)),
     ("canonicalize the result", lambda graph, at: canonicalize(graph)),
-    ("note reshapes", lambda graph, at: note_reshapes(graph, at.report)),
+    ("report reshapes that block fusion", lambda graph, at: note_reshapes(graph, at.report)),
     ("mark independent loops", lambda graph, at: mark_independent_loops(graph, at.report)),
 )
 

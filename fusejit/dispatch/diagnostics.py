@@ -1,4 +1,4 @@
-"""`Diagnostics`: what users are told of one function, and what is counted as fallbacks."""
+"""`Diagnostics`: the warnings about one function, and the counts of its fallbacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Diagnostics:
     variants : Variants
         Counts what fell back.
     shown : set of str
-        What was told already; shared with the parts of the function.
+        Warnings that were shown already; shared with the segments of the function.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Diagnostics:
     def count(self, outcome: Outcome) -> None:
         """Count a fallback call; the first one of an outcome warns at the user's line.
 
-        A part may be given an array and a view of it because a statement was cut between them:
-        that is told by `explain` only, as no argument of the user's has to share memory.
+        A segment may get an array and a view of it because a statement was split between them:
+        only `explain` reports this, because the user's own arguments need not share memory.
         """
         cause = str(outcome)
         self._variants.fallbacks[cause] += 1
@@ -52,14 +52,14 @@ class Diagnostics:
             self.warn_once(f"{self._function.__name__} runs as plain NumPy for this call: {cause}")
 
     def warn_once(self, text: str) -> None:
-        """Warn at the user's line, once, unless nobody wants to know."""
+        """Warn once at the user's line if warnings are enabled."""
         if self._options.warn and text not in self._shown:
             self._shown.add(text)
             warn(text)
 
     @contextmanager
     def failing(self, stage: str) -> Iterator[None]:
-        """What fails in a stage that has no IR is a fault of fusejit."""
+        """Turn an exception in a stage without IR into an internal error."""
         try:
             yield
         except Exception as error:

@@ -1,4 +1,4 @@
-"""`Dispatcher`: from a call to the variant that serves it.
+"""`Dispatcher`: handle calls that the entry stub cannot serve, and compile new variants.
 
 A call goes to the newest variant's launcher (`fusejit.entry_stub`). If that does not serve it, the
 other variants are asked, and then the call is traced, fused and compiled into a new one. What
@@ -53,7 +53,7 @@ MAX_PER_PART = 4  # variants, or calls that wait, before Python reads the lists 
 
 
 class Dispatcher:
-    """What serves a decorated function's calls: the slow path of a call, and new variants.
+    """Handle the calls of a decorated function that its entry stub cannot serve.
 
     Attributes
     ----------

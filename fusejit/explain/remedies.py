@@ -5,8 +5,8 @@ from __future__ import annotations
 REMEDIES: dict[str, str] = {
     # legality of folding: fusejit.fuse.folding.legality
     "both are generic ops of one block": (
-        "what stands in a loop or a condition runs a number of times of its own; "
-        "move it out of there, or in"
+        "one operation is inside a loop or a condition and the other is not; "
+        "move both inside or both outside"
     ),
     "neither is a library call": "nothing: BLAS is faster than a loop that is fused with more",
     "operand is an input": "nothing: the result starts from that array and is updated in it",
@@ -31,7 +31,7 @@ REMEDIES: dict[str, str] = {
         'it is computed once and kept; fusion="aggressive", or a function as fusion=..., computes '
         "it where it is read"
     ),
-    "policy": "the policy given as fusion=... said so",
+    "policy": "the policy that you passed as fusion= refused it",
     # reshapes between two ops: fusejit.fuse.reshaping.regroup
     "dims are read as they are": "reshape before slicing, or slice before reshaping",
     "nothing is gathered": "take elements by index after the reshape",

@@ -196,11 +196,11 @@ class _Report:
             yield "  in one loop, but not one op:"
             yield from self.refusals(inside)
         if apart:
-            yield "  kept apart, what passes between goes through memory:"
+            yield "  not fused; the values between these operations are stored in memory:"
             yield from self.refusals(apart)
         remedies = {r.rule: REMEDIES[r.rule] for r in apart if r.rule in REMEDIES}
         if remedies:
-            yield "  what can be done about it:"
+            yield "  how to fuse them:"
             yield from (f"    [{rule}] {remedy}" for rule, remedy in remedies.items())
 
     def shares_a_loop(self, refusal: Refusal) -> bool:
@@ -371,7 +371,9 @@ def _boundary(step: Step) -> str:
         return f"host call {step.op.function}: {_why(step.op)}"
     if isinstance(step, BindStep):
         return "Python reads an integer that a kernel computed, because later steps need it"
-    return "Python runs this, kernel by kernel: there is a host call inside"
+    return (
+        "Python runs this loop or condition and calls its kernels, because it contains a host call"
+    )
 
 
 def _why(op: HostCall) -> str:

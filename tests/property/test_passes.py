@@ -141,7 +141,7 @@ MAKERS: dict[str, Callable[[int], RandomProgram]] = {
 }
 SEEDS = range(120)
 # The result is the same graph: it only reports.
-REPORTS = {"note reshapes"}
+REPORTS = {"report reshapes that block fusion"}
 
 
 def context(policy: str = "auto") -> PassContext:

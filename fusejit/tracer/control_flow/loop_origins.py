@@ -106,7 +106,8 @@ class LoopOrigins:
         if home is trace.block or not trace.is_open(home):
             return None
         if not extents_are_captured(trace, (*obj.map.results, *obj.extents)):
-            raise Fallback("a loop that may have no iteration leaves another view in each")
+            why = "a loop that may run zero times assigns another view in each iteration"
+            raise Fallback(f"{why}; assign one before the loop")
         return self._number(obj)
 
     def may_be_another(self, obj: TracedArray) -> bool:
@@ -203,7 +204,8 @@ class LoopOrigins:
         def start_again() -> NoReturn:
             self._trace.table[("origins", "tracked")] = True
             if self._region.decided("own", name):
-                raise Fallback("an array that a loop may not have bound again is changed")
+                why = "an array is modified that a loop may or may not have reassigned"
+                raise Fallback(f"{why}; copy it after the loop")
             self._region.trace.table[(self._region.key, "own", name)] = True
             raise Retrace
 

@@ -24,8 +24,8 @@ _COMPUTE = {  # methods of arrays
 } - _KEEP
 _MAX_ITEMS = 64  # of a container that is looked into
 _ADVICE = {
-    "f": "; kernels compute in float32 and float64: convert it with astype",
-    "c": "; kernels compute in complex64 and complex128: convert it with astype",
+    "f": "; kernels do not support it: convert it to float32 or float64 with astype",
+    "c": "; kernels do not support it: convert it to complex64 or complex128 with astype",
     "O": "; its elements are Python's objects: give it the dtype of its numbers",
     "V": "; pass its fields as arrays of their own",
     "M": "; pass x.view(np.int64), and make times of the result",

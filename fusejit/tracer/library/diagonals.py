@@ -145,7 +145,9 @@ def diagflat(v: Any, k: Any = 0) -> Any:
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
     if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:
-        raise Fallback("np.fill_diagonal of an array that is not of this trace")
+        raise Fallback(
+            "np.fill_diagonal changes an array from outside the function; pass it as an argument"
+        )
     if a.ndim != 2 or wrap is not False:
         raise Fallback("np.fill_diagonal of more than two axes, or wrapping around")
     target = diagonal_view(a, 0, 0, 1)
