@@ -22,10 +22,13 @@ that others read stays where it is as well. Source: MLIR's ``fuse_into_containin
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.affine import AffineExpr
+from fusejit.fuse.rewrite_blocks import substitute_values
+from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Op, ViewOp, walk
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import enclosing, is_read, replaced, with_versions
 from fusejit.transform.slices import on_slices, why_not_sliceable
@@ -57,8 +60,14 @@ def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> F
     if not views:
         why = f"nothing in the loop around it reads a slice of {producer.name}"
         raise illegal(step, consumer.name, why)
+    made: dict[tuple[IndexingMap, tuple[AffineExpr, ...]], Value] = {}
     for old, view in views:
         recomputed |= {loop.induction or "" for loop in loops} - view.map.symbols()
+        slice_ = view.results[0]
+        if (key := (view.map, slice_.type.extents)) in made:  # the same slice once more
+            graph = substitute_values(replaced(graph, old, []), {slice_: made[key]})
+            continue
+        made[key] = slice_
         graph = replaced(graph, old, _producer_of(view, producer, step))
     is_duplicated = is_read(graph, producer)
     if not is_duplicated:
@@ -88,12 +97,20 @@ def _producer_of(view: ViewOp, producer: GenericOp, step: str) -> list[Op]:
         raise illegal(step, producer.name, f"{why}, which writes through {init.map}")
     origin: dict[int, AffineExpr] = {}
     domain = list(producer.domain)
-    for k, (written, read) in enumerate(zip(init.map.results, view.map.results, strict=True)):
-        dim = written.as_dim()
+    reads: list[AffineExpr] = []
+    for written, read in zip(init.map.results, view.map.results, strict=True):
+        dim, axes = written.as_dim(), [*read.dims()]
         assert dim is not None
-        origin[dim] = read - AffineExpr.dim(k)
-        domain[dim] = view.results[0].type.extents[k]
+        if len(axes) > 1 or any(read.coefficient(Dim(axis)) != 1 for axis in axes):
+            raise illegal(step, producer.name, f"it is read at {view.map}, which is no slice")
+        reads.append(AffineExpr.dim(axes[0]) if axes else AffineExpr.const(0))
+        origin[dim] = read - reads[-1]
+        domain[dim] = view.results[0].type.extents[axes[0]] if axes else AffineExpr.const(1)
     if why := why_not_sliceable(producer, {*origin}):
         raise illegal(step, producer.name, why)
     inner, ops = on_slices(producer, origin, domain, False)
-    return [*ops, replace(inner, results=view.results)]
+    rank = view.results[0].type.rank
+    if reads == [AffineExpr.dim(k) for k in range(rank)]:
+        return [*ops, replace(inner, results=view.results)]
+    again = replace(view, source=inner.results[0], map=IndexingMap(rank, tuple(reads)))
+    return [*ops, inner, again]

@@ -47,7 +47,7 @@ DECLINES: tuple[Liberty, ...] = (
         re.compile(
             r"(Python runs statements of \w+: )?"
             r"((.+ has )?(dtype|type)|an operand of type) (?P<dtype>float16)"
-            r"(; (kernels compute in float32 and float64: convert it|move it outside) .*)?"
+            r"(; (kernels do not support it: convert it|move it outside) .*)?"
         ),
         _has_dtype,
         "docs/semantics.md, Types: arrays of other dtypes are declined",
