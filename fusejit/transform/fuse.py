@@ -22,6 +22,7 @@ that others read stays where it is as well. Source: MLIR's ``fuse_into_containin
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import substitute_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Graph
@@ -30,7 +31,7 @@ from fusejit.ir.ops import GenericOp, Op, ViewOp, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import enclosing, is_read, replaced, with_versions
+from fusejit.transform.rules import enclosing, replaced, with_versions
 from fusejit.transform.slices import on_slices, why_not_sliceable
 
 
@@ -69,9 +70,8 @@ def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> F
             continue
         made[key] = slice_
         graph = replaced(graph, old, _producer_of(view, producer, step))
-    is_duplicated = is_read(graph, producer)
-    if not is_duplicated:
-        graph = replaced(graph, producer, [])
+    graph = eliminate_dead_ops(graph)
+    is_duplicated = producer in walk(graph.block)
     return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated)
 
 

@@ -14,6 +14,7 @@ Source: MLIR's elementwise fusion.
 
 from __future__ import annotations
 
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import check_fold
@@ -23,7 +24,7 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import enclosing, is_read, replaced
+from fusejit.transform.rules import enclosing, replaced
 
 
 def rematerialize(
@@ -46,7 +47,4 @@ def rematerialize(
     if broken is not None:
         raise illegal(step, consumer.name, broken.reason)
     fused = fold(producer, reads[0], consumer)
-    graph = replaced(graph, consumer, [fused])
-    if not is_read(graph, producer):
-        graph = replaced(graph, producer, [])
-    return graph, fused
+    return eliminate_dead_ops(replaced(graph, consumer, [fused])), fused

@@ -7,10 +7,10 @@ combiners and dtypes (`fusejit.ir.scalar_ops.combiners`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops, used_values
+from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
 from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, walk
@@ -113,13 +113,6 @@ def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:
     found = search(graph.block)
     assert found is not None, f"{op} is not in the graph"
     return found
-
-
-def is_read(graph: Graph, producer: GenericOp) -> bool:
-    """Whether anything reads a result of an op."""
-    results: Mapping[Value, None] = dict.fromkeys(producer.results)
-    read = any(v in results for op in walk(graph.block) for v in used_values(op))
-    return read or any(r in results for r in graph.results if isinstance(r, Value))
 
 
 def loop_of(graph: Graph, symbol: str) -> Loop:

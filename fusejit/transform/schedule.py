@@ -122,6 +122,9 @@ class Schedule:
 
         def run(*args: Any) -> Any:
             result = compiled.launch(*args)
+            if isinstance(result, Outcome):  # perhaps a library has changed elsewhere
+                compiled.renew()
+                result = compiled.launch(*args)
             if isinstance(result, Outcome):
                 raise ScheduleError(f"the call is not like the traced one: {result}")
             return result

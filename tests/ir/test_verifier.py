@@ -329,6 +329,11 @@ BODIES = [
         "plain writes reach every element once: (d0) -> (2 * d0) leaves out elements of %a",
     ),
     (
+        '%z = constant 0.0 : f64 %a = generic "f" domain (s0) iterators (reduction) ins (%x) '
+        'outs (add [(d0) -> ()] from %z) library_call "dot" { yield in0 } : f64',
+        "routines start from nothing: the routine dot starts from %z",
+    ),
+    (
         '%a = generic "f" domain (s0) ins (%x) outs (write) { yield out0 } : s0 x f64',
         "payload reads only started results: out0 is read but starts from nothing",
     ),

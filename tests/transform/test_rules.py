@@ -151,6 +151,29 @@ def test_routines(s: Schedule) -> None:
     assert other.op.library_call is None
 
 
+def test_tiles_of_a_product_by_blas_are_added(s: Schedule) -> None:
+    """The routine wrote each tile over the ones before: it does not start from an array."""
+    a, b = np.arange(63.0).reshape(9, 7), np.arange(35.0).reshape(7, 5)
+    run = s["matmul"].tile(k=3, reassociate=True).schedule.compile()
+    np.testing.assert_array_equal(run(a, b), chain(a, b))
+
+
+def test_a_fused_producer_of_another_rank() -> None:
+    def softmax(x: Any) -> Any:
+        e = np.exp(x - x.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    h = schedule(softmax, A)["divide"].tile(i=4).fuse("sum", "exp", "subtract", "max")
+    assert h.schedule.log.count("5 ops, 1 loops") == 5  # each slice is computed once
+    np.testing.assert_allclose(h.schedule.compile()(A), softmax(A))
+
+
+def test_a_library_that_changes_elsewhere(s: Schedule, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = s["add"].tile(i=2).schedule.compile()
+    monkeypatch.setattr(np, "a_new_name", 1, raising=False)
+    np.testing.assert_array_equal(run(A, B), chain(A, B))
+
+
 def test_nothing_is_changed(s: Schedule) -> None:
     before = str(s)
     s["add"].tile(i=2)

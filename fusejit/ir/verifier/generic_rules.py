@@ -235,6 +235,14 @@ def payload_reads_only_started_results(op: Op) -> Iterator[str]:
             yield f"out{number} is read but starts from nothing"
 
 
+def routines_start_from_nothing(op: Op) -> Iterator[str]:
+    """A library routine writes its result: it does not read what is there."""
+    if isinstance(op, GenericOp) and op.library_call is not None:
+        for init in op.inits:
+            if init.start is not None:
+                yield f"the routine {op.library_call} starts from {init.start!r}"
+
+
 def _covers(init: Init, type_: TensorType) -> bool:
     dims = [r.as_dim() for r in init.map.results]
     plain = [d for d in dims if d is not None]
@@ -264,4 +272,5 @@ GENERIC_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     combiners_reduce_the_missing_dims,
     plain_writes_reach_every_element_once,
     payload_reads_only_started_results,
+    routines_start_from_nothing,
 )
