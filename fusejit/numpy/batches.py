@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import operator
 import os
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from fusejit.numpy.blocks import Run, parts_of, runs_of
+from fusejit.numpy.blocks import parts_of, runs_of
 from fusejit.numpy.programs import Form
 from fusejit.numpy.replay import Uses, with_shared_memory
 from fusejit.numpy.report import REPORT, line_of
@@ -59,6 +60,7 @@ class Batch:
     def __init__(self, settings: dict[str, str], shares: Sequence[Share] = ()) -> None:
         self.settings = settings
         self.shares = shares  # other calls, which may be made at the same time
+        self.collects = gc.isenabled()
         self.calls: list[Any] = []  # the first one is None
         self.places: list[Operation] = []  # without arrays
         self.forms: list[Any] = []  # the calls of each `Form`, not made in one step, or None
@@ -82,11 +84,16 @@ class Batch:
 
         An exception of a signal handler may leave some; then `run` is called again.
         """
-        for share in self.shares:
-            share.offer(warned)
-        self.run_here(warned)
-        for share in self.shares:
-            share.finish(warned)
+        try:
+            for share in self.shares:
+                gc.disable()  # a worker that runs a finalizer could wait for this thread
+                share.offer(warned)
+            self.run_here(warned)
+            for share in self.shares:
+                share.finish(warned)
+        finally:
+            if self.collects:
+                gc.enable()
 
     def run_here(self, warned: Warned) -> None:
         """Make the calls on this thread.
@@ -129,6 +136,7 @@ class Share:
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self._runner: dict[str, str] = {}
+        self._errors: list[BaseException] = []
         self._is_done = threading.Event()
         self._is_offered = False
 
@@ -143,15 +151,17 @@ class Share:
         if self._is_run_by("worker"):
             try:
                 copy_context().run(self.batch.run_here, warned)
-            except BaseException:
-                pass  # `finish` runs what is left, and raises
+            except BaseException as error:
+                self._errors.append(error)
             finally:
                 self._is_done.set()
 
     def finish(self, warned: Warned) -> None:
-        """Wait for the worker, and run what it has left."""
+        """Wait for the worker, raise what it has raised, and run what it has left."""
         if not self._is_run_by("waiter"):
             self._is_done.wait()
+        if self._errors:
+            raise self._errors.pop()
         self.batch.run_here(warned)
 
     def _is_run_by(self, name: str) -> bool:
@@ -218,7 +228,11 @@ def batches(
     while at < len(calls):
         run, settings = run_at.get(at), places[at].settings
         stop = at + 1 if run is None else run.stop
-        first, *others = [calls[at:stop]] if run is None else _parts(run, calls[at:stop])
+        parts = [calls[at:stop]]
+        if run is not None:
+            is_large = math.prod(run.shape) * (stop - at) >= SHARED_FROM
+            parts = parts_of(run, parts[0], _num_threads() if is_large else 1)
+        first, *others = parts
         if not made or made[-1].settings is not settings or made[-1].shares or others:
             made.append(Batch(settings, [Share(Batch(settings)) for _ in others]))
         made[-1].append(first, places[at:stop])
@@ -229,12 +243,6 @@ def batches(
         batch.complete()
     made.reverse()
     return made, {id(item) for call in calls for item in call}
-
-
-def _parts(run: Run, calls: Sequence[Call]) -> list[list[Call]]:
-    """Return the calls of a run for each thread."""
-    work = math.prod(run.shape) * len(calls)
-    return parts_of(run, calls, _num_threads() if work >= SHARED_FROM else 1)
 
 
 def _warns(operation: Operation) -> bool:

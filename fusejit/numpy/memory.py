@@ -24,8 +24,7 @@ from fusejit.numpy.settings import IS_ON
 
 MAX_SITES = 10_000
 
-MAX_RESERVED = 64
-"""Arrays without pages that are kept for later."""
+MAX_RESERVED = 64  # arrays without pages that are kept for later
 
 LARGEST_RECYCLED = 2**28, 2**25
 """Bytes up to which freed memory is used again: what old versions of the C library accept last."""

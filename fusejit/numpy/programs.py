@@ -24,9 +24,7 @@ from fusejit.numpy.report import REPORT
 LARGEST_LITERAL = 8
 """Integers in subscripts up to this are part of the source; larger ones are arguments."""
 
-FEWEST_VISITS = 2
-"""Windows of a program that NumPy runs in any case."""
-
+FEWEST_VISITS = 2  # windows of a program that NumPy runs in any case
 MAX_PROGRAMS = 10_000
 
 COMPILE_SECONDS = 0.2, 0.02
@@ -37,8 +35,7 @@ LOAD_SECONDS = 0.5
 """The time that all windows have to have taken before programs are counted. Loading the compiler
 takes some tenths of a second."""
 
-SECONDS_PER_BYTE = 2e-11
-"""What NumPy is estimated to take for the bytes of operands and results."""
+SECONDS_PER_BYTE = 2e-11  # NumPy's, for the bytes of operands and results
 
 _SLOW = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "

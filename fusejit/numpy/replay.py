@@ -9,6 +9,7 @@ that is not read any more.
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -152,10 +153,7 @@ def unused(uses: Uses) -> Iterator[Any]:
             yield uses.arrays[at]
 
 
-class _Sample(NamedTuple):
-    call: tuple[Any, ...]
-    out: Any
-    is_new: bool
+_Sample = namedtuple("_Sample", "call out is_new")
 
 
 def _measured_references() -> tuple[int, int]:

@@ -42,8 +42,7 @@ MAX_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
 """Whether windows that come often are compiled."""
 
-MAX_INPUTS = 32
-"""Arrays of the past that the operations of a window may read or write."""
+MAX_INPUTS = 32  # arrays of the past that the operations of a window may read or write
 
 
 @dataclass(slots=True)
@@ -63,8 +62,7 @@ class CompiledRun:
         return bool(self.arguments[-1][0])
 
 
-Paths = dict[int, Any]
-"""From the ids of views to the subscripts that make them of their base, or None."""
+Paths = dict[int, Any]  # from the ids of views to the subscripts that make them of their base
 
 
 class Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -153,8 +154,23 @@ def test_what_a_worker_leaves_is_run_by_who_waits() -> None:
     share = Share(make_batch([(made.append, 1), (fail,), (made.append, 2)], place))
     share.work([])
     assert made == [1]
+    with pytest.raises(MemoryError):
+        copy_context().run(share.finish, [])
     copy_context().run(share.finish, [])
     assert made == [1, 2]
+
+
+def test_no_finalizer_runs_on_a_worker() -> None:
+    """It could wait for the thread that waits for the worker."""
+    states: list[bool] = []
+    place = Operation((), 0, "add", True, numpy.geterr(), make_batch.__code__, 0, {})
+    inner = Batch(place.settings)
+    inner.append([(lambda: states.append(gc.isenabled()),)], [place])
+    batch = Batch(place.settings, [Share(inner)])
+    batch.complete()
+    copy_context().run(batch.run, [])
+    assert states == [False]
+    assert gc.isenabled()
 
 
 def make_batch(calls: list[Any], place: Operation) -> Batch:
