@@ -83,8 +83,8 @@ class _Rewriter(ExpressionRewriter):
         self.control = None
         if node in self.flags:
             self.control = ControlBuilder(self.helper, node, self.flags[node], self.scope)
-        is_plain = isinstance(node, ast.Lambda) and not has_walrus(node)
-        self.has_callbacks = self.control is not None or is_plain
+        is_simple_lambda = isinstance(node, ast.Lambda) and not has_walrus(node)
+        self.has_callbacks = self.control is not None or is_simple_lambda
 
     def _body(self, node: FunctionNode) -> None:
         if isinstance(node, ast.Lambda):

@@ -191,7 +191,7 @@ class TracedLoop(LoopFixpoint):
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
-                self.after[name] = now if _is_plain(now) else _only_inside(name)
+                self.after[name] = now if _is_same_for_python(now) else _only_inside(name)
         return tuple(values)
 
     def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
@@ -330,7 +330,7 @@ class TracedLoop(LoopFixpoint):
         return TracedArray.of_value(self.trace, self._results[name])
 
 
-def _is_plain(obj: Any) -> bool:
+def _is_same_for_python(obj: Any) -> bool:
     """Whether an object is the same in each iteration: nothing of the trace."""
     return type(obj) in (bool, int, float, np.float64, str, type(None))
 

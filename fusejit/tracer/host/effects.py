@@ -160,14 +160,14 @@ def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
         or len(trace.captured_reads.paths_to_type(type(obj))) != 1
     ):
         return False
-    if "__setattr__" in _members(type(obj)) or not _is_plain(type(obj), name):
+    if "__setattr__" in _members(type(obj)) or not _is_data_attribute(type(obj), name):
         return False
     emit_effect("builtins.setattr", (name, value), {}, (path,))
     trace.captured_reads.overwrite(obj, path.attribute(name), value)
     return True
 
 
-def _is_plain(cls: type, name: str) -> bool:
+def _is_data_attribute(cls: type, name: str) -> bool:
     """Whether no code of the user runs when the attribute is written."""
     found = _members(cls).get(name)
     return not hasattr(type(found), "__set__") or isinstance(found, MemberDescriptorType)

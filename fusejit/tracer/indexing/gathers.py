@@ -201,9 +201,9 @@ def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArra
         if isinstance(subscript, tuple):
             operand = ir.Operand(subscript[0].value(), subscript[1])
             at = inputs.index(operand, 1)
-            is_plain = _is_made_within(trace, subscript[0])
+            is_within = _is_made_within(trace, subscript[0])
             extent = trace.decisions.canonical(extent)
-            refs.append(builder.cast(at, I64) if is_plain else builder.subscript(at, extent))
+            refs.append(builder.cast(at, I64) if is_within else builder.subscript(at, extent))
         else:
             refs.append(builder.index(subscript))
     payload = builder.finish([builder.extract(0, refs, array.dtype)])

@@ -31,8 +31,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
         array = astype(array, F64)
     rank = array.ndim
     if axis is None:
-        is_plain = ord is None or (ord in ("f", "fro") and rank == 2) or (ord == 2 and rank == 1)
-        if is_plain:
+        is_2_norm = ord is None or (ord in ("f", "fro") and rank == 2) or (ord == 2 and rank == 1)
+        if is_2_norm:
             return _kept(_root_of_squares(array, None, keepdims), keepdims)
         axes: tuple[int, ...] = tuple(range(rank))
     else:
