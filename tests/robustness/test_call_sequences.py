@@ -11,7 +11,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.dispatch.call_signatures import WAITS
+from fusejit.dispatch.call_signatures import NEW_VALUE_REASON
 from fusejit_testing.oracle import compare_outcomes, run
 
 pytestmark = pytest.mark.usefixtures("unjitted")
@@ -81,7 +81,7 @@ def call_all(seed: int, count: int) -> None:
                 compare_outcomes(expected, actual, where=f"seed {seed}, {function.__name__}{args}")
     for one in fused.values():
         assert len(one.variants) > 3
-        causes = {*one.variants.fallbacks} - {"more than 32 variants", WAITS}
+        causes = {*one.variants.fallbacks} - {"more than 32 variants", NEW_VALUE_REASON}
         assert all("memory" in cause or "for other dtypes" in cause for cause in causes), causes
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.dispatch.call_signatures import FREE
+from fusejit.dispatch.call_signatures import MAX_UNCOUNTED_VARIANTS
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import compare_outcomes, run
@@ -319,7 +319,9 @@ def test_every_combination_of_kinds() -> None:
         SMALL,
     ]
     some = list(itertools.product(pool, pool))[::5]
-    for chunk in (some[k : k + FREE] for k in range(0, len(some), FREE)):
+    for chunk in (
+        some[k : k + MAX_UNCOUNTED_VARIANTS] for k in range(0, len(some), MAX_UNCOUNTED_VARIANTS)
+    ):
         fused = fuse_jit(both)
         for args in chunk:
             compare_outcomes(run(both, args), run(fused, args), where=f"{args}")

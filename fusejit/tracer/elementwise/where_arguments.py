@@ -75,8 +75,8 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
     @functools.wraps(before)
     def call(*args: Any, **kwargs: Any) -> Any:
         options = {key: kwargs.get(key, NO_VALUE) for key in ("where", "initial")}
-        is_ndarray = _is_default(options["where"]) and options["initial"] is NO_VALUE
-        if is_ndarray or not args or not isinstance(args[0], TracedArray):
+        has_defaults = _is_default(options["where"]) and options["initial"] is NO_VALUE
+        if has_defaults or not args or not isinstance(args[0], TracedArray):
             return before(*args, **kwargs)
         if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
             rest = {k: v for k, v in kwargs.items() if k != "out"}
