@@ -453,7 +453,7 @@ def test_objects_as_arguments() -> None:
 
 def test_trace_of_a_declined_call() -> None:
     fused = fuse_jit(lambda x: x + 1)
-    with pytest.raises(UnsupportedError, match="has no graph for these arguments: NumPy runs the call, because x is"):
+    with pytest.raises(UnsupportedError, match=r"has no graph .*: NumPy runs the call, because x"):
         fused.trace(np.ma.array([1.0]))
     with pytest.raises(FusejitError, match="argument"):
         fused.trace()
