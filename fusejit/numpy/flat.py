@@ -34,6 +34,9 @@ class Flat:
     def __setitem__(self, index: Any, value: Any) -> None:
         self._iterator[unwrapped(index, [])] = unwrapped(value, [])
 
+    def __delitem__(self, index: Any) -> None:
+        del self._iterator[index]  # type: ignore[attr-defined]  # NumPy's error
+
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Any:
         return numpy.array(self._iterator, dtype=dtype, copy=copy)
 

@@ -26,8 +26,7 @@ MAX_SITES = 10_000
 
 MAX_RESERVED = 64  # arrays without pages that are kept for later
 
-LARGEST_RECYCLED = 2**28, 2**25
-"""Bytes up to which freed memory is used again: what old versions of the C library accept last."""
+LARGEST_RECYCLED = 2**28, 2**25  # bytes; old versions of the C library accept the second
 
 _PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
 MAX_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30

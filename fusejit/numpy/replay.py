@@ -43,10 +43,10 @@ def with_shared_memory(
     every = [[*map(id, call)] for call in calls]
     last_use = {key: at for at, keys in enumerate(every) for key in keys if key in hidden}
     shapes = {
-        id(out): (run.rows, *run.shape[1:])
+        id(outs[at]): (run.rows, *run.shape[1:])
         for run in runs
-        for out in outs[run.start : run.stop]
-        if last_use.get(id(out), run.stop) < run.stop
+        for at in range(run.start, run.stop)
+        if is_hidden[at] and last_use.get(id(outs[at]), run.stop) < run.stop
     }
     memory: dict[int, Any] = {}
     free: Free = {}

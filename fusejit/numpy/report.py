@@ -12,8 +12,7 @@ import sys
 from collections import Counter
 from types import CodeType
 
-LONGEST_SOURCE = 60
-"""Characters of a line that are shown."""
+LONGEST_SOURCE = 60  # characters of a line that are shown
 
 _PACKAGES = ("fusejit", "numpy", "threading", "contextlib")
 

@@ -39,8 +39,7 @@ from fusejit.numpy.settings import NEVER, threshold
 MAX_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 """Operations after which a window is flushed; 0: nothing is recorded."""
 
-COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
-"""Whether windows that come often are compiled."""
+COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")  # frequent windows
 
 MAX_INPUTS = 32  # arrays of the past that the operations of a window may read or write
 

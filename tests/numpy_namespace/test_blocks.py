@@ -263,6 +263,17 @@ def test_one_element_of_what_is_written_ends_a_run() -> None:
     assert d.tolist() == [3.0] * 100
 
 
+def test_a_temporary_of_an_earlier_run_is_whole() -> None:
+    """It was updated in a later run, and had memory for one block only."""
+    c = np.arange(300).reshape((100, 3)).astype("f8")
+    b = np.arange(300).reshape((3, 100)).astype("u1")
+    a = np.arange(300).reshape((100, 3)).astype("i4")
+    c -= c
+    c = np.isnan(a)
+    assert not c.any()
+    assert b[0, 1] == 1
+
+
 def test_no_elements() -> None:
     x = np.zeros((5, 0))
     assert (x + 1).tolist() == [[]] * 5
