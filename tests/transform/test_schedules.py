@@ -114,3 +114,12 @@ def test_jitted() -> None:
         np.testing.assert_allclose(s.compile()(*args), bias_relu(*args), 1e-12)
     s = schedule(bias_relu, *arguments(0))["matmul"].generalize().tile(k=5, reassociate=True)
     np.testing.assert_allclose(s.schedule.compile()(*args), bias_relu(*args), 1e-12)
+
+
+def test_tiles_with_memory_of_their_own_on_threads() -> None:
+    a, b = arguments(0, 200, 150, 90)
+    s = schedule(bias_relu, a, b)["maximum"].tile(i=24).fuse("add", "matmul").schedule
+    s = s["matmul"].tile(k=20, reassociate=True).schedule["maximum"].threads("i.0").schedule
+    run = s.compile()
+    for _ in range(10):
+        np.testing.assert_allclose(run(a, b), bias_relu(a, b), 1e-10, 1e-12)
