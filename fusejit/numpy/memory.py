@@ -23,6 +23,7 @@ import numpy
 from fusejit.numpy.settings import IS_ON
 
 MAX_SITES = 10_000
+LARGE = 2**26  # bytes of a result from which memory matters more than time
 
 MAX_RESERVED = 64  # arrays without pages that are kept for later
 
@@ -36,14 +37,10 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 
 
 def keep_freed_memory() -> int:
-    """Let the C library keep freed memory; return the bytes from which arrays get new pages.
-
-    NumPy allocates with ``malloc``. That of glibc gives large blocks back to the system when they
-    are freed. Other C libraries are left as they are.
-    """
+    """Let glibc keep freed memory; return the bytes from which arrays get new pages."""
     libc = ctypes.CDLL(None) if os.name == "posix" else None
     if libc is not None and hasattr(libc, "gnu_get_libc_version"):
-        libc.mallopt(_M_TRIM_THRESHOLD, min(MAX_BYTES, 2**31 - 1))
+        libc.mallopt(_M_TRIM_THRESHOLD, LARGEST_RECYCLED[0])
         for size in LARGEST_RECYCLED:
             if libc.mallopt(_M_MMAP_THRESHOLD, size):
                 return size
@@ -68,9 +65,11 @@ class Memory:
     ) -> numpy.ndarray[Any, Any]:
         """Return an array for a result of an instruction.
 
-        Whether the last result of there was seen tells whether this one will be.
+        Whether the last result of there was seen tells whether this one will be. The first one gets
+        new pages if it is large: memory that is free would be cut into pieces.
         """
-        if self._is_seen.get((id(code), instruction), True):
+        is_small = math.prod(shape) * dtype.itemsize < LARGE
+        if self._is_seen.get((id(code), instruction), is_small):
             return numpy.empty(shape, dtype)
         try:
             array = self._reserved[dtype, shape].pop()

@@ -24,7 +24,7 @@ import numpy
 
 from fusejit.interrupts import is_from_handler
 from fusejit.numpy.batches import Batch, Operation, Warned, batches
-from fusejit.numpy.memory import MAX_BYTES, Memory
+from fusejit.numpy.memory import LARGE, MAX_BYTES, Memory
 from fusejit.numpy.programs import (
     Program,
     are_counted,
@@ -302,7 +302,8 @@ def to_run(window: Window, uses: Uses) -> tuple[list[Batch | CompiledRun], list[
     """
     operations = window.operations
     is_seen, is_needed = visible(uses)
-    if COMPILES and are_counted(window.num_written):
+    is_small = window.num_written < LARGE * len(operations)  # kernels need whole temporaries
+    if COMPILES and are_counted(window.num_written) and is_small:
         described = described_window(operations, window.paths, is_seen, is_needed)
         if described is not None:
             program = program_of(described.source)
