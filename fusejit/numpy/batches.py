@@ -22,8 +22,7 @@ from fusejit.numpy.programs import Form
 from fusejit.numpy.replay import Uses, with_shared_memory
 from fusejit.numpy.report import REPORT, line_of
 
-SHARED_FROM = 2**21
-"""Elements that a run has to compute so that several threads compute it."""
+SHARED_FROM = 2**21  # elements that a run has to compute so that several threads compute it
 
 Call = tuple[Any, ...]
 
@@ -60,7 +59,6 @@ class Batch:
     def __init__(self, settings: dict[str, str], shares: Sequence[Share] = ()) -> None:
         self.settings = settings
         self.shares = shares  # other calls, which may be made at the same time
-        self.collects = gc.isenabled()
         self.calls: list[Any] = []  # the first one is None
         self.places: list[Operation] = []  # without arrays
         self.forms: list[Any] = []  # the calls of each `Form`, not made in one step, or None
@@ -84,16 +82,17 @@ class Batch:
 
         An exception of a signal handler may leave some; then `run` is called again.
         """
+        if not self.shares:
+            return self.run_here(warned)
         try:
+            _share(self, True)
             for share in self.shares:
-                gc.disable()  # a worker that runs a finalizer could wait for this thread
-                share.offer(warned)
+                _QUEUE.put((share, warned))
             self.run_here(warned)
             for share in self.shares:
                 share.finish(warned)
         finally:
-            if self.collects:
-                gc.enable()
+            _share(self, False)
 
     def run_here(self, warned: Warned) -> None:
         """Make the calls on this thread.
@@ -138,13 +137,6 @@ class Share:
         self._runner: dict[str, str] = {}
         self._errors: list[BaseException] = []
         self._is_done = threading.Event()
-        self._is_offered = False
-
-    def offer(self, warned: Warned) -> None:
-        """Let a worker run it."""
-        if not self._is_offered:
-            self._is_offered = True
-            _QUEUE.put((self, warned))
 
     def work(self, warned: Warned) -> None:
         """Run it on a worker, if nothing else does."""
@@ -167,6 +159,25 @@ class Share:
     def _is_run_by(self, name: str) -> bool:
         """Whether the first to ask was the one of this name: the worker or who waits for it."""
         return self._runner.setdefault("name", name) == name
+
+
+_SHARED: set[Batch] = set()  # those that workers help with
+_LOCK = threading.RLock()
+_collects = True
+
+
+def _share(batch: Batch, begins: bool) -> None:
+    """Rest the garbage collector: a finalizer on a worker could wait for who waits for it."""
+    global _collects
+    with _LOCK:
+        if begins:
+            _collects = _collects if _SHARED else gc.isenabled()
+            _SHARED.add(batch)
+            gc.disable()
+            return
+        _SHARED.discard(batch)
+        if _collects and not _SHARED:
+            gc.enable()
 
 
 _QUEUE: SimpleQueue[tuple[Share, Warned]] = SimpleQueue()
@@ -197,9 +208,11 @@ def _num_threads() -> int:
 
 def _forget_workers() -> None:
     """In a child process, which has none."""
-    global _QUEUE
-    _QUEUE = SimpleQueue()
+    global _QUEUE, _LOCK
+    _QUEUE, _LOCK = SimpleQueue(), threading.RLock()
     _WORKERS.clear()
+    for batch in [*_SHARED]:
+        _share(batch, False)
 
 
 if hasattr(os, "register_at_fork"):

@@ -17,8 +17,7 @@ import numpy
 
 from fusejit.numpy.programs import Form
 
-BLOCK_BYTES = 2**19
-"""Bytes of a block of an array of eight-byte numbers; some blocks fit into a cache of a core."""
+BLOCK_BYTES = 2**19  # of an array of eight-byte numbers; some blocks fit into a core's cache
 
 _QUIET = frozenset(("ignore", "warn"))
 
@@ -155,12 +154,8 @@ def _is_elementwise(operation: Any) -> bool:
         or function is operator.setitem
         or (type(function) is Form and function.is_elementwise)
     )
-    if (
-        not is_known
-        or not out.ndim
-        or not out.size
-        or not _QUIET.issuperset(operation.settings.values())
-    ):
+    is_quiet = _QUIET.issuperset(operation.settings.values())
+    if not (is_known and is_quiet and out.ndim and out.size):
         return False
     shape, root = out.shape, _root(out)
     return (

@@ -24,14 +24,10 @@ from fusejit.numpy.settings import IS_ON
 
 MAX_SITES = 10_000
 LARGE = 2**26  # bytes of a result from which memory matters more than time
-
 MAX_RESERVED = 64  # arrays without pages that are kept for later
-
 LARGEST_RECYCLED = 2**28, 2**25  # bytes; old versions of the C library accept the second
-
 _PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-MAX_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
-"""An eighth of the memory: what pending results may take, and freed memory that is kept."""
+MAX_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30  # of pending results
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 
@@ -47,8 +43,8 @@ def keep_freed_memory() -> int:
     return LARGEST_RECYCLED[-1]
 
 
+# Bytes from which on the C library asks the system for pages of their own.
 MAPPED = (keep_freed_memory() if IS_ON else LARGEST_RECYCLED[-1]) + 2**16
-"""Bytes from which on the C library asks the system for pages of their own."""
 
 
 class Memory:

@@ -21,8 +21,7 @@ from numpy._core import umath
 
 from fusejit.numpy.report import REPORT
 
-LARGEST_LITERAL = 8
-"""Integers in subscripts up to this are part of the source; larger ones are arguments."""
+LARGEST_LITERAL = 8  # larger integers in subscripts are arguments, not part of the source
 
 FEWEST_VISITS = 2  # windows of a program that NumPy runs in any case
 MAX_PROGRAMS = 10_000

@@ -169,10 +169,7 @@ def _measured_references() -> tuple[int, int]:
     for _VIEW_REFERENCES in range(9):
         out = numpy.empty(1)
         view = out[:]
-        operations = [
-            _Sample((out,), out, True),
-            _Sample((view,), view, False),
-        ]
+        operations = [_Sample((out,), out, True), _Sample((view,), view, False)]
         del out, view
         if visible(uses_of(operations))[0] == [False, True]:
             break

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Loop, base_name, walk
 from fusejit.ir.text.printer import print_graph
@@ -39,7 +40,7 @@ _LETTERS = "ijklpqrstuvwxyz"
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a schedule.
+    """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
 
     ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
     floats are summed, as where BLAS computes another part of a product.
@@ -50,6 +51,7 @@ class Step:
     tag: str
     graph: Graph
     what: str
+    num_checked: int = 0
 
 
 class LoopInfo(NamedTuple):
@@ -78,7 +80,6 @@ class Schedule:
     steps: tuple[Step, ...] = ()
     names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
     loops: Mapping[str, LoopInfo] = field(default_factory=dict)
-    forward: Mapping[Value, Value] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Handle:
         """The op of a name, or at ``file.py:line`` or a line number given as text.
@@ -101,7 +102,8 @@ class Schedule:
         """A line for each step: what was called, what it keeps, what became of the op."""
         lines = [f"{self.graph.name}: {_count(self.stage.graph)}"]
         for number, step in enumerate(self.steps, 1):
-            what = f"{step.what}; {_count(step.graph)}"
+            checked = f"checked on {step.num_checked} inputs" if step.num_checked else "not checked"
+            what = f"{step.what}; {_count(step.graph)}; {checked}"
             lines.append(f"{number:2d} {step.call:32s} {step.tag:8s} {what}")
         return "\n".join(lines)
 
@@ -305,16 +307,16 @@ class Handle:
         """The op in the schedule with one more step."""
         verify(graph)
         old = self.schedule
+        num_checked = 0
         if check and old.args:
-            check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
         value = op.results[0]
         new = replace(
             old,
             graph=graph,
-            steps=(*old.steps, Step(call, op.name, tag, graph, what)),
+            steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
             names={**old.names, value: self.dims},
             loops={**old.loops, **(loops or {})},
-            forward={**old.forward, self.value: value},
         )
         return Handle(new, value)
 
@@ -329,7 +331,8 @@ def schedule(function: Callable[..., Any], *args: Any, options: Options | None =
     >>> a = np.ones((64, 64))
     >>> s = schedule(lambda a, b: a @ b, a, a)
     >>> h = s["matmul"].tile(m=16)
-    >>> print(h.schedule.log)
+    >>> print(h.schedule.log.splitlines()[0])
+    <lambda>: 1 ops, 0 loops
     """
     plain = getattr(function, "__wrapped__", function)
     stage = trace(plain, args, {}, options or options_from_environment(fullgraph=True))
@@ -352,6 +355,8 @@ def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) ->
         if stage.options.warn:
             warn(f"{stage.function.__name__} runs without its schedule: {error}")
         return stage.graph
+    except Exception as error:  # the recipe's own
+        raise PolicyFailed(error) from error
     return (result.schedule if isinstance(result, Handle) else result).graph
 
 

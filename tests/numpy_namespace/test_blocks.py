@@ -173,6 +173,30 @@ def test_no_finalizer_runs_on_a_worker() -> None:
     assert gc.isenabled()
 
 
+def test_batches_of_two_threads_leave_the_collector_on() -> None:
+    """One that was made while another one ran took the collector for off, and left it so."""
+    place = Operation((), 0, "add", True, numpy.geterr(), make_batch.__code__, 0, {})
+    second: list[Batch] = []
+
+    def shared(call: Any) -> Batch:
+        inner = Batch(place.settings)
+        inner.append([(call,)], [place])
+        batch = Batch(place.settings, [Share(inner)])
+        batch.complete()
+        return batch
+
+    first = shared(lambda: second.append(shared(gc.isenabled)))
+    copy_context().run(first.run, [])
+    copy_context().run(second[0].run, [])
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        copy_context().run(shared(gc.isenabled).run, [])
+        assert not gc.isenabled()  # as the program has asked
+    finally:
+        gc.enable()
+
+
 def make_batch(calls: list[Any], place: Operation) -> Batch:
     batch = Batch(place.settings)
     batch.append(calls, [place] * len(calls))

@@ -121,7 +121,8 @@ def test_rematerialize(s: Schedule) -> None:
         s["add"].rematerialize("matmul")
     with pytest.raises(ScheduleError, match="of add: it does not read maximum"):
         s["add"].rematerialize("maximum")
-    assert s["maximum"].rematerialize("add").schedule.log.endswith("2 ops, 0 loops")
+    log = s["maximum"].rematerialize("add").schedule.log
+    assert log.endswith("2 ops, 0 loops; checked on 6 inputs")
 
 
 def test_threads(s: Schedule) -> None:
@@ -174,6 +175,25 @@ def test_a_library_that_changes_elsewhere(s: Schedule, monkeypatch: pytest.Monke
     np.testing.assert_array_equal(run(A, B), chain(A, B))
 
 
+def test_the_log_says_what_was_not_checked(s: Schedule) -> None:
+    h = s["add"].tile(i=2)
+    assert h.schedule.log.endswith("checked on 6 inputs")
+    assert s["add"].tile(i=2, check=False).schedule.log.endswith("not checked")
+    assert h.threads("i.0").schedule.log.endswith("not checked")
+
+
+def test_the_sign_of_zero_in_tiles() -> None:
+    """A step that keeps bits keeps that, too."""
+    zeros = np.random.default_rng(0).choice([0.0, -0.0], (40, 13))
+    for function in (lambda a: a.max(axis=1), lambda a: a.min(axis=0), lambda a: -np.abs(a)):
+        s = schedule(function, zeros)
+        name = next(n for n in ("max", "min", "negative") if f'"{n}"' in s.show())
+        h = s[name].tile(**dict.fromkeys(s[name].dims, 4))
+        assert [step.tag for step in h.schedule.steps] == ["bits"]
+        plain, found = s.compile()(zeros), h.schedule.compile()(zeros)
+        assert plain.tobytes() == found.tobytes()
+
+
 def test_nothing_is_changed(s: Schedule) -> None:
     before = str(s)
     s["add"].tile(i=2)
@@ -202,6 +222,12 @@ def test_a_recipe_of_a_decorated_function() -> None:
 
     with pytest.raises(ScheduleError, match="no op is named 'maximum'"):
         fuse_jit(schedule=recipe, fullgraph=True)(other)(A)
+
+    def broken(s: Schedule) -> Any:
+        raise KeyError("of the recipe")
+
+    with pytest.raises(KeyError, match="of the recipe"):  # not an internal error
+        fuse_jit(schedule=broken)(other)(A)
     with pytest.warns(fusejit.FuseWarning, match="other runs without its schedule: no op"):
         np.testing.assert_array_equal(fuse_jit(schedule=recipe)(other)(A), np.exp(A))
 
