@@ -27,11 +27,12 @@ from fusejit.fuse.rewrite_blocks import substitute_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Op, ViewOp, walk
+from fusejit.ir.ops import GenericOp, Op, ViewOp, base_name, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
+from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import enclosing, replaced, with_versions
+from fusejit.transform.rules import enclosing, reassociates, replaced, with_versions
 from fusejit.transform.slices import on_slices, why_not_sliceable
 
 
@@ -44,7 +45,39 @@ class FusionResult:
     is_duplicated: bool
 
 
-def fuse(graph: Graph, consumer: GenericOp, producer: GenericOp, step: str) -> FusionResult:
+def fuse(handle: H, *producers: str, check: bool = True) -> H:
+    """Compute what the loops around the op read of producers inside these loops, in turn.
+
+    Raises
+    ------
+    ScheduleError
+        If no loop is around the op, nothing there reads a slice of a producer, or a producer
+        does not write each element once.
+    """
+    if not producers:
+        raise illegal("fuse()", handle.op.name, "no producer is given")
+    for producer in producers:
+        handle = _fuse(handle, producer, check)
+    return handle
+
+
+def _fuse(handle: H, producer: str, check: bool) -> H:
+    step, moved = call("fuse", producer), handle.schedule[producer].op
+    fused = moved_into_loops(handle.schedule.graph, handle.op, moved, step)
+    what = f"{producer} in the loops around {base_name(handle.op.name)}"
+    if fused.recomputed:
+        names = {info.symbol: name for name, info in handle.schedule.loops.items()}
+        loops = ", ".join(names.get(symbol, symbol) for symbol in fused.recomputed)
+        what += f", computed again for each {loops}"
+    if fused.is_duplicated:
+        what += ", and outside, where others read it"
+    tag = "reassoc" if moved.library_call and reassociates(moved) else "bits"
+    return handle.after(step, tag, what, fused.graph, handle.op, check=check)
+
+
+def moved_into_loops(
+    graph: Graph, consumer: GenericOp, producer: GenericOp, step: str
+) -> FusionResult:
     """Move a producer into the loops around a consumer.
 
     Raises

@@ -19,39 +19,51 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType
+from fusejit.transform.base import H
 from fusejit.transform.errors import illegal
+from fusejit.transform.rules import replaced
 
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
 
 ROUTINE = "matmul"
 
 
-def generalize(op: GenericOp, step: str) -> GenericOp:
-    """Return the op without a routine.
+def generalize(handle: H) -> H:
+    """The op as loops, if it calls a routine.
 
     Raises
     ------
     ScheduleError
-        If it has none.
+        If it calls none.
     """
+    op = handle.op
     if op.library_call is None:
-        raise illegal(step, op.name, "it is computed by loops already")
-    return replace(op, library_call=None, is_named=False)
+        raise illegal("generalize()", op.name, "it is computed by loops already")
+    return _instead(handle, replace(op, library_call=None, is_named=False), "generalize()")
 
 
-def to_library(op: GenericOp, step: str) -> GenericOp:
-    """Return the op as a call of a matrix product.
+def to_library(handle: H) -> H:
+    """The op as a call of BLAS.
 
     Raises
     ------
     ScheduleError
-        If it is one already, or is no such product.
+        If it is one already, or is no product of two matrices.
     """
+    op = handle.op
     if op.library_call is not None:
-        raise illegal(step, op.name, f"it calls the routine {op.library_call} already")
+        why = f"it calls the routine {op.library_call} already"
+        raise illegal("to_library()", op.name, why)
     if why := _why_no_matmul(op):
-        raise illegal(step, op.name, f"it is no matrix product: {why}")
-    return replace(op, library_call=ROUTINE)
+        raise illegal("to_library()", op.name, f"it is no matrix product: {why}")
+    return _instead(handle, replace(op, library_call=ROUTINE), "to_library()")
+
+
+def _instead(handle: H, op: GenericOp, step: str) -> H:
+    """Another op that defines the same value."""
+    graph = replaced(handle.schedule.graph, handle.op, [op])
+    what = f"{op.name} calls {op.library_call or 'no routine'}"
+    return handle.after(step, "reassoc", what, graph, op, check=False)
 
 
 def _why_no_matmul(op: GenericOp) -> str:

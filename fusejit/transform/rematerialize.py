@@ -20,14 +20,29 @@ from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import check_fold
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp
+from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
+from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import enclosing, replaced
 
 
-def rematerialize(
+def rematerialize(handle: H, producer: str, *, check: bool = True) -> H:
+    """Compute an elementwise producer again at each point of the op.
+
+    Raises
+    ------
+    ScheduleError
+        If the op does not read it, or a rule of folds is broken.
+    """
+    step, old = call("rematerialize", producer), handle.schedule
+    made = computed_again(old.graph, handle.op, old[producer].op, old.stage.target, step)
+    what = f"{producer} at each point of {base_name(handle.op.name)}"
+    return handle.after(step, "bits", what, *made, check=check)
+
+
+def computed_again(
     graph: Graph, consumer: GenericOp, producer: GenericOp, target: Target, step: str
 ) -> tuple[Graph, GenericOp]:
     """Return the graph with the producer's payload in the consumer, and the new consumer.

@@ -13,11 +13,32 @@ Rule: each tile writes elements of its own: the dim of the loop is parallel. Sou
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.ir.graph import Graph
+from fusejit.transform.base import H, call
+from fusejit.transform.errors import illegal
 from fusejit.transform.rules import loop_of, replaced
 
 
-def threads(graph: Graph, symbol: str) -> Graph:
-    """Let several threads run the loop of a symbol; the same object if they do already."""
-    loop = loop_of(graph, symbol)
-    return graph if loop.is_parallel else replaced(graph, loop, [replace(loop, is_parallel=True)])
+def threads(handle: H, *loops: str) -> H:
+    """Let several threads compute the tiles of loops.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such loop, its tiles write the same elements, or nothing would change.
+    """
+    step, graph, op = call("threads", *loops), handle.schedule.graph, handle.op
+    known = handle.schedule.loops
+    legal = [f'threads("{name}")' for name, info in known.items() if info.is_parallel]
+    for name in loops:
+        if name not in known:
+            raise illegal(step, op.name, f"there is no loop {name}", legal)
+        if not known[name].is_parallel:
+            why = f"the tiles of {name} are combined into the same elements"
+            raise illegal(step, op.name, why, legal)
+        loop = loop_of(graph, known[name].symbol)
+        if not loop.is_parallel:
+            graph = replaced(graph, loop, [replace(loop, is_parallel=True)])
+    if graph is handle.schedule.graph:
+        raise illegal(step, op.name, "nothing would change", legal)
+    what = f"threads share {', '.join(loops)}"
+    return handle.after(step, "bits", what, graph, op, check=False)

@@ -40,11 +40,13 @@ from fusejit.ir.ops import (
     Op,
     Operand,
     Store,
+    base_name,
 )
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
+from fusejit.transform.base import H, LoopInfo, call
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import (
     is_parallel,
@@ -83,14 +85,50 @@ class Tile:
 
 @dataclass(slots=True)
 class Tiled:
-    """A graph with a tiled op: the op on slices, and the symbol of the loop of each dim."""
+    """A graph with a tiled op, and the op on slices."""
 
     graph: Graph
     op: GenericOp
-    loops: dict[int, str]
+    tiles: list[Tile]
 
 
-def tile(
+def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
+    """The same op on slices, in loops over tiles; the first dim has the outermost loop.
+
+    Parameters
+    ----------
+    reassociate : bool, optional
+        True: tiles of a float sum may be summed one after the other.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+    **sizes
+        The size of the tiles of a dim, at least 1. The last tile may be shorter.
+
+    Raises
+    ------
+    ScheduleError
+        If a dim is unknown or cannot be tiled, or nothing would change.
+    """
+    step = call("tile", **sizes)
+    numbers = {handle.dim(name, step): size for name, size in sizes.items()}
+    op = handle.op
+    if not numbers:
+        raise illegal(step, op.name, "no dim is given", [f"{n}=.." for n in handle.dims])
+    tiled = in_tiles(handle.schedule.graph, op, numbers, handle.dims, step, reassociate)
+    taken = {*handle.schedule.loops}
+    loops = {
+        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(
+            t.loop, is_parallel(op, t.dim), t.size, "" if t.is_whole else t.length
+        )
+        for t in tiled.tiles
+    }
+    what = f"loops {', '.join(loops)} around {base_name(op.name)}"
+    is_split = any(is_reduced(op, d) for d in numbers)
+    tag = "reassoc" if (is_split or op.library_call) and reassociates(op) else "bits"
+    return handle.after(step, tag, what, tiled.graph, tiled.op, check=check, loops=loops)
+
+
+def in_tiles(
     graph: Graph,
     op: GenericOp,
     sizes: Mapping[int, int],
@@ -140,7 +178,7 @@ def tile(
     ]
     graph = replace(graph, buffers=[*graph.buffers, *buffers])
     graph = with_versions(replaced(graph, op, [*before, *starts, *ops, *after]))
-    return Tiled(graph, inner, {t.dim: t.loop for t in tiles})
+    return Tiled(graph, inner, tiles)
 
 
 def _check(

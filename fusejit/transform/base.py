@@ -1,0 +1,149 @@
+"""`BaseHandle`: an op of a schedule, without the primitives, which are functions of a handle.
+
+A primitive returns `BaseHandle.after`: the op in a schedule with one more step, which is verified,
+and compared with the schedule before it on small arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, base_name, walk
+from fusejit.ir.values import Value
+from fusejit.ir.verifier.verify import verify
+from fusejit.transform.equivalence import check_equivalent
+from fusejit.transform.errors import ScheduleError, illegal
+
+if TYPE_CHECKING:
+    from fusejit.transform.schedule import Schedule
+
+H = TypeVar("H", bound="BaseHandle")
+
+DIM_NAMES = {
+    "matmul": "m n k",
+    "batch_matmul": "b m n k",
+    "matvec": "m k",
+    "vecmat": "n k",
+    "dot": "k",
+}
+"""The names of the dims of these ops; those of others are i, j, k, .."""
+
+_LETTERS = "ijklpqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
+
+    ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
+    floats are summed, as where BLAS computes another part of a product.
+    """
+
+    call: str
+    op: str
+    tag: str
+    graph: Graph
+    what: str
+    num_checked: int = 0
+
+
+class LoopInfo(NamedTuple):
+    """A loop over tiles: its symbol, and whether each tile writes elements of its own.
+
+    ``size`` is the extent of a tile that is not the last one, ``length`` the symbol of the extent
+    of the tile at hand, empty where all tiles have the same.
+    """
+
+    symbol: str
+    is_parallel: bool
+    size: int = 1
+    length: str = ""
+
+
+@dataclass(frozen=True)
+class BaseHandle:
+    """An op of a schedule. Each primitive returns the op in a new schedule."""
+
+    schedule: Schedule
+    value: Value
+
+    @property
+    def op(self) -> GenericOp:
+        """The op."""
+        for op in walk(self.schedule.graph.block):
+            if isinstance(op, GenericOp) and self.value in op.results:
+                return op
+        raise ScheduleError(f"%{self.value.name} is not computed any more")
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of the dims, in the order of the domain."""
+        known = self.schedule.names.get(self.value)
+        if known is not None:
+            return known
+        op = self.op
+        named = DIM_NAMES.get(base_name(op.name), "").split()
+        return tuple(named if len(named) == len(op.domain) else _LETTERS[: len(op.domain)])
+
+    def dim(self, name: str, step: str) -> int:
+        """The index of a dim; a `ScheduleError` if there is none of this name."""
+        if name not in self.dims:
+            raise illegal(step, self.op.name, f"it has no dim {name}", self.dims)
+        return self.dims.index(name)
+
+    def after(
+        self: H,
+        call: str,
+        tag: str,
+        what: str,
+        graph: Graph,
+        op: GenericOp,
+        *,
+        check: bool = True,
+        dims: Sequence[str] | None = None,
+        loops: Mapping[str, LoopInfo] | None = None,
+    ) -> H:
+        """The op in the schedule with one more step.
+
+        Parameters
+        ----------
+        call : str
+            The step as the user wrote it (`call`).
+        tag : str
+            What it keeps: bits, reassoc or approx.
+        what : str
+            What became of the op, for the log.
+        graph : Graph
+            The graph after the step.
+        op : GenericOp
+            The op after the step.
+        check : bool, optional
+            Whether to compare the graphs before and after on small arrays.
+        dims : sequence of str, optional
+            The names of the op's dims, if they have changed.
+        loops : mapping, optional
+            New loops by name.
+        """
+        verify(graph)
+        old = self.schedule
+        num_checked = 0
+        if check and old.args:
+            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+        value = op.results[0]
+        new = replace(
+            old,
+            graph=graph,
+            steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
+            names={**old.names, value: tuple(self.dims if dims is None else dims)},
+            loops={**old.loops, **(loops or {})},
+        )
+        return replace(self, schedule=new, value=value)
+
+
+def call(name: str, *arguments: Any, **keywords: Any) -> str:
+    """A step as the user wrote it."""
+    given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
+    return f"{name}({', '.join(given)})"
