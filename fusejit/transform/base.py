@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name, walk
+from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit.transform.equivalence import check_equivalent
 from fusejit.transform.errors import ScheduleError, illegal
+from fusejit.transform.rules import enclosing
 
 if TYPE_CHECKING:
     from fusejit.transform.schedule import Schedule
@@ -87,6 +89,12 @@ class BaseHandle:
         op = self.op
         named = DIM_NAMES.get(base_name(op.name), "").split()
         return tuple(named if len(named) == len(op.domain) else _LETTERS[: len(op.domain)])
+
+    def show(self) -> str:
+        """The printed form of the op with the loops around it."""
+        op = self.op
+        loops, _ = enclosing(self.schedule.graph, op)
+        return print_op(loops[0] if loops else op)
 
     def dim(self, name: str, step: str) -> int:
         """The index of a dim; a `ScheduleError` if there is none of this name."""

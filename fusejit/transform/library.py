@@ -1,10 +1,14 @@
 """`generalize` and `to_library`: an op as loops, or as a call of a BLAS routine.
 
-Before and after ``to_library()``; `generalize` is the way back::
-
-    %c = generic "matmul" domain (m, n, k) iterators (parallel, parallel, reduction) ..
-
-    %c = generic "matmul" .. library_call "matmul" ..
+>>> h = schedule(lambda a: a @ a, np.ones((3, 3)))["matmul"]
+>>> print(h.show())
+%v1 = generic "matmul" domain (s0, s0, s0) iterators (parallel, parallel, reduction) ins (%v0
+    [(d0, d1, d2) -> (d0, d2)], %v0 [(d0, d1, d2) -> (d2, d1)]) outs (add [(d0, d1, d2) -> (d0,
+    d1)]) library_call "matmul" { t0 = multiply in0, in1 : f64; yield t0 } : s0 x s0 x f64
+>>> print(h.generalize().show())
+%v1 = generic "matmul" domain (s0, s0, s0) iterators (parallel, parallel, reduction) ins (%v0
+    [(d0, d1, d2) -> (d0, d2)], %v0 [(d0, d1, d2) -> (d2, d1)]) outs (add [(d0, d1, d2) -> (d0,
+    d1)]) { t0 = multiply in0, in1 : f64; yield t0 } : s0 x s0 x f64
 
 Rule of `to_library`: iterators, maps, payload, combiner and dtypes are those of the routine, and
 the result starts from nothing; names do not count. The routine sums in an order of its own.

@@ -1,12 +1,12 @@
 """`rematerialize`: compute an elementwise producer again at each point of a consumer.
 
-Before and after::
-
-    %p = generic "exp" domain (n) ins (%x) outs (write) { t0 = exp in0; yield t0 }
-    %t = generic "add" domain (n) ins (%p, %y) outs (write) { t0 = add in0, in1; yield t0 }
-
-    %t = generic "add+1" domain (n) ins (%x, %y) outs (write)
-        { t0 = exp in0; t1 = add t0, in1; yield t1 }
+>>> h = schedule(lambda a: np.exp(a) + 1, np.ones(3))["add"]
+>>> print(h.show())
+%v2 = generic "add" domain (s0) ins (%v1) outs (write) { t0 = const 1.0 : f64; t1 = add in0, t0
+    : f64; yield t1 } : s0 x f64
+>>> print(h.rematerialize("exp").show())
+%v2 = generic "add+1" domain (s0) ins (%v0) outs (write) { t0 = exp in0 : f64; t1 = const 1.0 :
+    f64; t2 = add t0, t1 : f64; yield t2 } : s0 x f64
 
 Rules: those of `fusejit.fuse.folding.legality`, as for the folds that the automatic pipeline makes.
 Source: MLIR's elementwise fusion.

@@ -1,10 +1,10 @@
 """`threads`: the tiles of a loop are computed by several threads.
 
-Before and after ``threads("m.0")``::
-
-    for m.0 = 0 to .. step 1 {
-
-    parallel for m.0 = 0 to .. step 1 {
+>>> h = schedule(lambda a: a + 1, np.ones(30))["add"].tile(i=8)
+>>> print(h.show().splitlines()[0])
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 {
+>>> print(h.threads("i.0").show().splitlines()[0])
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 parallel {
 
 Rule: each tile writes elements of its own: the dim of the loop is parallel. Source: MLIR's
 ``tile_using_forall``, which takes reduced dims too and lets threads race.

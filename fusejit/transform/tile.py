@@ -1,18 +1,19 @@
 """`tile`: the same op on slices, inside loops over tiles.
 
-Before and after ``tile(m=32)``, with ``n_m`` the extent of m::
-
-    %c = generic "matmul" domain (n_m, n, k) ins (%a [..], %b [..]) outs (add [..])
-
-    alloc @c
-    for m.0 = 0 to (n_m + 31) floordiv 32 step 1 {
-      %r = generic "tail" domain () { minimum (32), (n_m - 32 * m.0) }
-      bind l = %r
-      %s = view %a [(d0, d1) -> (d0 + 32 * m.0, d1)] : l x k
-      %t = generic "matmul" domain (l, n, k) ins (%s [..], %b [..]) outs (add [..])
-      store @c [(d0, d1) -> (d0 + 32 * m.0, d1)] = %t
-    }
-    %c = load @c
+>>> h = schedule(lambda a: np.exp(a), np.ones((3, 4)))["exp"]
+>>> print(h.show())
+%v1 = generic "exp" domain (s0, s1) ins (%v0) outs (write) { t0 = exp in0 : f64; yield t0 } : s0
+    x s1 x f64
+>>> print(h.tile(i=2).show())
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
+      const 2 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+  bind i_1 = %i_1
+  %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
+  %v1_tile = generic "exp" domain (i_1, s1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64;
+      yield t0 } : i_1 x s1 x f64
+  store @v1 v2 [(d0, d1) -> (d0 + 2 * i_0, d1)] (i_1, s1) = %v1_tile
+}
 
 Rule: a tiled dim is parallel, or reduced; the tiles of a reduced dim are combined in order, which
 keeps the bits unless the order of the terms shows in them. The last tile is shorter. Sizes stay
