@@ -35,7 +35,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     ins     ::= "ins" "(" ( %x map? )* ")"                      no map: the identity
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"
     sub     ::= "(" expr ")" | %integers map?                   an axis of the view: where
-    call    ::= "library_call" "name"
+    call    ::= ("library_call" "name")? "scheduled"? ("registers" "(" ((number | "_") "vector"?)* ")")?
     carry   ::= "carry" "(" ( %argument "=" %start ":" vtype )* ")"
     block   ::= "{" op+ ( "yield" %x* )? "}"
     view    ::= @a ( map "(" extent* ")" )?

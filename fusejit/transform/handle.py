@@ -8,6 +8,8 @@ from fusejit.transform.library import generalize, to_library
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.unroll import unroll
+from fusejit.transform.vectorize import vectorize
 
 
 class Handle(BaseHandle):
@@ -19,3 +21,5 @@ class Handle(BaseHandle):
     threads = threads
     tile = tile
     to_library = to_library
+    unroll = unroll
+    vectorize = vectorize

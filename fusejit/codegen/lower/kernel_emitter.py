@@ -19,10 +19,12 @@ from fusejit.codegen.loop_nests.loop_nest import (
     order_loops,
 )
 from fusejit.codegen.loop_nests.reduction import lower_reduction
+from fusejit.codegen.loop_nests.register_tile import register_tile
 from fusejit.codegen.loop_nests.scan import lower_scan
 from fusejit.codegen.lower.deferred_errors import deferred_status
 from fusejit.codegen.lower.kernel_memory import KernelMemory
 from fusejit.codegen.lower.product_emitter import has_call, is_addressable, product_call
+from fusejit.dataclass import replace
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.analysis.reduction_starts import is_overwritten, reaches_every_element
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
@@ -171,6 +173,9 @@ class KernelEmitter(KernelMemory):
             None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
             for init in op.inits
         ]
+        if op.register_tile is not None:
+            self._register_tile(op, nest, targets)
+            return
         if not any(a.is_ordered for a in accs):
             order_loops(nest)
             collapse_loops(nest)
@@ -188,6 +193,15 @@ class KernelEmitter(KernelMemory):
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
+
+    def _register_tile(self, op: GenericOp, nest: LoopNest, targets: Sequence[MemRef]) -> None:
+        """A nest for tiles of the given extents beside the one for any."""
+        outside, self.statements = self.statements, []
+        self.generic(replace(op, register_tile=None), targets)
+        others, self.statements = self.statements, outside
+        nest.prefix = nest.prefix or self._name("y")
+        accs = accumulators(op, nest.starts, self._name("_"))
+        self.statements += register_tile(nest, accs, others)
 
     def _product(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """A matrix product, by NumPy's own loop."""
