@@ -52,11 +52,9 @@ def register_tile(
         if loop.var in sizes and loop.extent != Polynomial.const(sizes[loop.var]):
             tests.append(equal(loop.extent, sizes[loop.var]))
     statements = _Tile(nest, accs, sizes, f"d{nest.op.register_tile.vector_dim}").statements()
-    return (
-        [If(both(*tests) if len(tests) > 1 else tests[0], statements, others)]
-        if tests
-        else statements
-    )
+    if not tests:
+        return statements
+    return [If(both(*tests) if len(tests) > 1 else tests[0], statements, others)]
 
 
 class _Tile:
