@@ -8,6 +8,7 @@ from fusejit.transform.library import generalize, to_library
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.transpose import transpose_conv, transpose_matmul
 
 
 class Handle(BaseHandle):
@@ -19,3 +20,5 @@ class Handle(BaseHandle):
     threads = threads
     tile = tile
     to_library = to_library
+    transpose_conv = transpose_conv
+    transpose_matmul = transpose_matmul

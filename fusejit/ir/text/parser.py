@@ -178,6 +178,7 @@ class _GraphParser(ElementParser):
         cursor.expect("outs")
         inits = tuple(self.listed(lambda: self.init(len(domain))))
         call = cursor.string("a function") if cursor.accept("library_call") else None
+        is_materialized = cursor.accept("materialized")
         opening = cursor.peek
         payload = parse_payload(cursor, [o.value.type.dtype for o in inputs], len(inits))
         cursor.expect(":")
@@ -194,6 +195,7 @@ class _GraphParser(ElementParser):
             name=name,
             library_call=call,
             results=results,
+            is_materialized=is_materialized,
         )
 
     def init(self, num_dims: int) -> Init:
