@@ -111,7 +111,7 @@ class GenericOp(Op):
     are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
     traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
     op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
-    ``is_scheduled``: a schedule has placed it.
+    ``is_materialized`` says that a schedule wants its results in memory: no policy folds it.
     """
 
     domain: tuple[AffineExpr, ...]
@@ -123,13 +123,13 @@ class GenericOp(Op):
     library_call: str | None = None
     absorbed: tuple[Origin, ...] = ()
     is_named: bool = False
-    is_scheduled: bool = False
+    is_materialized: bool = False
     register_tile: RegisterTile | None = None
 
     @property
     def is_fixed(self) -> bool:
-        """Whether passes leave it alone: it calls a routine, or a schedule has placed it."""
-        return self.library_call is not None or self.is_scheduled
+        """Whether passes leave it alone: it calls a routine, or has a register tile."""
+        return self.library_call is not None or self.register_tile is not None
 
     @property
     def origins(self) -> tuple[Origin, ...]:

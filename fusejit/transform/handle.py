@@ -8,6 +8,7 @@ from fusejit.transform.library import generalize, to_library
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.transpose import transpose_conv, transpose_matmul
 from fusejit.transform.unroll import unroll
 from fusejit.transform.vectorize import vectorize
 
@@ -23,3 +24,5 @@ class Handle(BaseHandle):
     to_library = to_library
     unroll = unroll
     vectorize = vectorize
+    transpose_conv = transpose_conv
+    transpose_matmul = transpose_matmul

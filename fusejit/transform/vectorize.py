@@ -9,8 +9,8 @@
 >>> print(h.show().splitlines()[-3].strip())
 %v1_tile = generic "matmul" domain (s0, n_1, s0) iterators (parallel, parallel, reduction) ins
     (%v0 [(d0, d1, d2) -> (d0, d2)], %v0_slice [(d0, d1, d2) -> (d2, d1)]) outs (add [(d0, d1,
-    d2) -> (d0, d1)]) scheduled registers (_, 16 vector, _) { t0 = multiply in0, in1 : f32;
-    yield t0 } : s0 x n_1 x f32
+    d2) -> (d0, d1)]) registers (_, 16 vector, _) { t0 = multiply in0, in1 : f32; yield t0 } :
+    s0 x n_1 x f32
 >>> print(h.tile(m=4).unroll("m").op.register_tile)
 registers (4, 16 vector, _)
 
@@ -77,7 +77,7 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
 
 def in_registers(handle: H, step: str, what: str, tile: RegisterTile, check: bool) -> H:
     """The op with another register tile."""
-    op: GenericOp = replace(handle.op, register_tile=tile, is_scheduled=True)
+    op: GenericOp = replace(handle.op, register_tile=tile)
     points = 1
     for size in tile.sizes:
         points *= size or 1

@@ -195,6 +195,7 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
             payload=builder.finish(yielded),
             name=fused_name(second, [first]),
             absorbed=Origin.each_once([*first.origins, *second.absorbed]),
+            is_materialized=first.is_materialized or second.is_materialized,
         )
     )
 

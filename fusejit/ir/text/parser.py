@@ -179,7 +179,7 @@ class _GraphParser(ElementParser):
         cursor.expect("outs")
         inits = tuple(self.listed(lambda: self.init(len(domain))))
         call = cursor.string("a function") if cursor.accept("library_call") else None
-        is_scheduled = cursor.accept("scheduled")
+        is_materialized = cursor.accept("materialized")
         registers = self.register_tile() if cursor.accept("registers") else None
         opening = cursor.peek
         payload = parse_payload(cursor, [o.value.type.dtype for o in inputs], len(inits))
@@ -196,9 +196,9 @@ class _GraphParser(ElementParser):
             payload=replace(payload, arguments=dtypes),
             name=name,
             library_call=call,
-            is_scheduled=is_scheduled,
             register_tile=registers,
             results=results,
+            is_materialized=is_materialized,
         )
 
     def register_tile(self) -> RegisterTile:
