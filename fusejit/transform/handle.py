@@ -5,6 +5,7 @@ from __future__ import annotations
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
@@ -18,6 +19,7 @@ class Handle(BaseHandle):
 
     fuse = fuse
     generalize = generalize
+    promote = promote
     rematerialize = rematerialize
     threads = threads
     tile = tile
