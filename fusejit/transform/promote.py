@@ -89,9 +89,8 @@ def _place(handle: BaseHandle, at: str | None, step: str) -> Op:
     known = {info.symbol: name for name, info in handle.schedule.loops.items()}
     names = [known.get(loop.induction or "", "") for loop in loops]
     if at not in names:
-        raise illegal(
-            step, op.name, f"no loop {at} is around it", [f'at="{n}"' for n in names if n]
-        )
+        legal = [f'at="{name}"' for name in names if name]
+        raise illegal(step, op.name, f"no loop {at} is around it", legal)
     return [*loops, op][names.index(at) + 1]
 
 

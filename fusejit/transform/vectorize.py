@@ -14,11 +14,12 @@
 >>> print(h.tile(m=4).unroll("m").op.register_tile)
 registers (4, 16 vector, _)
 
-Rule: the op combines terms, none of which reads the result so far; the dim is parallel, and a tile
-of it has a known extent. Terms are combined one after the other, so that a float sum, which NumPy
-and fusejit sum in another order, keeps its bits only without this step. Tiles of other extents, at
-the ends, are computed by loops for any extent (or `peel`). The loops of an op without reduction are
-vectorized by LLVM. Source: MLIR's ``transform.structured.vectorize``, Halide's ``vectorize``.
+Rule: the op combines terms into its results; the dim is parallel, and a tile of it has a known
+extent. Terms are combined one after the other. A float sum over reduction dims has another order,
+which shows in its bits; sequential dims, as those of convolutions, are in this order already. Tiles
+of other extents, at the ends, are computed by loops for any extent. The loops of an op that
+combines nothing are vectorized by LLVM. Source: MLIR's ``transform.structured.vectorize``, Halide's
+``vectorize``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from __future__ import annotations
 from fusejit.dataclass import replace
 from fusejit.ir.ops import GenericOp, RegisterTile
 from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.types import IteratorType
 from fusejit.transform.base import BaseHandle, H, call
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import is_parallel, reassociates, replaced
@@ -59,10 +61,10 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
         raise illegal(step, op.name, why, ["generalize() first"])
     if op.register_tile is not None:
         raise illegal(step, op.name, "it is vectorized already", ["unroll(..)"])
-    if op.has_only_parallel_dims or any(init.combiner is None for init in op.inits):
+    if op.has_only_parallel_dims:
         raise illegal(step, op.name, "it combines nothing: LLVM vectorizes such loops by itself")
-    if any(map(op.payload.reads_init, range(len(op.inits)))):
-        raise illegal(step, op.name, "a term reads the result so far")
+    if why := _why_no_accumulators(op):
+        raise illegal(step, op.name, why)
     if any(COMBINERS[i.combiner].of_numbers for i in op.inits if i.combiner is not None):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
     if reassociates(op) and not reassociate:
@@ -73,6 +75,22 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
     sizes[number] = tile_size(handle, dim, step)
     what = f"{sizes[number]} points of {dim} in vector registers"
     return in_registers(handle, step, what, RegisterTile(tuple(sizes), number), check)
+
+
+def _why_no_accumulators(op: GenericOp) -> str:
+    """Why the results are not one number each, into which terms are combined, or the empty text."""
+    ordered = {d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL}
+    if ordered and op.reduction_dims:
+        return "some dims are in order, and others in any order"
+    for number, init in enumerate(op.inits):
+        if ordered:
+            if init.map.dims() & ordered:
+                return "it has a result at each point of a sequential dim"
+        elif init.combiner is None:
+            return "it has a result that is written at each point"
+        elif op.payload.reads_init(number):
+            return "a term reads the result so far"
+    return ""
 
 
 def in_registers(handle: H, step: str, what: str, tile: RegisterTile, check: bool) -> H:

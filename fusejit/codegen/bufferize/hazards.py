@@ -147,7 +147,8 @@ def may_reduce_into(
         Version of each alias class before the store.
     """
     (init,) = producer.inits
-    if init.combiner is None or IteratorType.SEQUENTIAL in producer.iterators or store.mask:
+    ordered = {d for d, i in enumerate(producer.iterators) if i is IteratorType.SEQUENTIAL}
+    if store.mask or (init.combiner is None and (not ordered or init.map.dims() & ordered)):
         return False
     target = store.view.map.compose(init.map)
     read = [(operand.value, operand.map, False) for operand in producer.inputs]

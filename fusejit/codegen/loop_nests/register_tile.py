@@ -13,7 +13,8 @@ For a tile of 2 rows and 16 columns of a product, where the extents are 2 and 16
         out[1, j] = acc[16 + j]
 
 Tiles with other extents, at the ends, take the nest for any extents. Terms are combined one after
-the other, not in the order of `fusejit.ir.interpreter.summation`.
+the other, not in the order of `fusejit.ir.interpreter.summation`. An op with sequential dims, which
+are in order already, begins with its start instead of the identity.
 """
 
 from __future__ import annotations
@@ -32,8 +33,21 @@ from fusejit.codegen.loop_nests.loop_nest import (
 )
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import both, equal
-from fusejit.ir.loops.nodes import Element, Expr, For, If, Integer, Let, Scratch, Stmt, StoreElement
+from fusejit.ir.loops.nodes import (
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Number,
+    Scratch,
+    Stmt,
+    StoreElement,
+)
 from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.types import IteratorType
 
 REGISTER_BYTES = 64
 
@@ -72,6 +86,7 @@ class _Tile:
         self.rows = [(var, n) for var, n in sizes.items() if var != vector_dim]
         self.vector_dim = vector_dim
         self.extent = sizes[vector_dim]
+        self.in_order = IteratorType.SEQUENTIAL in nest.op.iterators
         itemsize = max(acc.dtype.itemsize for acc in accs)
         self.lanes = 1
         while self.lanes * itemsize < REGISTER_BYTES and self.extent % (2 * self.lanes) == 0:
@@ -79,8 +94,9 @@ class _Tile:
 
     def statements(self) -> list[Stmt]:
         """The whole nest."""
-        outer = [p for p in self.nest.loops if not p.is_reduction and not self._is_inside(p)]
-        reductions = [p for p in self.nest.loops if p.is_reduction]
+        inner_vars = {f"d{d}" for d in _inner_dims(self.nest.op)}
+        outer = [p for p in self.nest.loops if p.var not in inner_vars and not self._is_inside(p)]
+        reductions = [p for p in self.nest.loops if p.var in inner_vars]
         num_points = self.extent
         for _, size in self.rows:
             num_points *= size
@@ -88,9 +104,13 @@ class _Tile:
         for acc in self.accs:
             count = Integer(Polynomial.const(num_points))
             start.append(Scratch(self._pointer(acc), count, acc.dtype, on_stack=True))
-            start.append(filled(self._pointer(acc), num_points, acc.identity))
-        steps = [s for at in range(0, self.extent, self.lanes) for s in self._vector(at)]
-        ends = [s for at in range(0, self.extent, self.lanes) for s in self._totals(at)]
+            if acc.start is None or not self.in_order:
+                start.append(filled(self._pointer(acc), num_points, self._first(acc)))
+        vectors = range(0, self.extent, self.lanes)
+        if self.in_order:
+            start += [s for at in vectors for s in self._starts(at)]
+        steps = [s for at in vectors for s in self._vector(at)]
+        ends = [s for at in vectors for s in self._totals(at)]
         lets = [s for s in steps if isinstance(s, Let)]
         inner = wrap(reductions, [*lets, *(s for s in steps if isinstance(s, For))])
         return wrap(outer, [*start, *inner, *ends])
@@ -117,18 +137,37 @@ class _Tile:
             inputs = [_moved(r, here) for r in self.nest.inputs]
             dims = {d: _at(p, here) for d, p in self.nest.index_dims.items()}
             emitter = PayloadEmitter(self.nest, f"{self.nest.prefix}r{at}_{number}_")
-            made, results = emitter.write(inputs, [None] * len(self.accs), dims)
+            so_far = [Element(self._pointer(acc), place) for acc in self.accs]
+            inits = [*so_far] if self.in_order else [None] * len(so_far)
+            made, results = emitter.write(inputs, inits, dims)
             lets += made
-            for acc, result in zip(self.accs, results, strict=True):
-                pointer = self._pointer(acc)
-                value = acc.combine(Element(pointer, place), result)
-                stores.append(StoreElement(pointer, place, value))
+            for acc, old, new in zip(self.accs, so_far, results, strict=True):
+                value = new if self.in_order else acc.combine(old, new)
+                stores.append(StoreElement(old.pointer, old.offset, value))
         return self._for(lets, stores)
+
+    def _first(self, acc: Accumulator) -> Number:
+        return Number(0, acc.dtype) if self.in_order else acc.identity
+
+    def _starts(self, at: int) -> list[Stmt]:
+        """What accumulators begin with."""
+        stores: list[Stmt] = []
+        for here, place in self._points(at):
+            for acc in self.accs:
+                if acc.start is not None:
+                    value = _moved(acc.start, here).load()
+                    stores.append(StoreElement(self._pointer(acc), place, value))
+        return self._for([], stores) if stores else []
 
     def _totals(self, at: int) -> list[Stmt]:
         stores: list[Stmt] = []
         for here, place in self._points(at):
             values: list[Expr] = [Element(self._pointer(acc), place) for acc in self.accs]
+            if self.in_order:
+                for output, value in zip(self.nest.outputs, values, strict=True):
+                    assert output.pointer is not None
+                    stores.append(StoreElement(output.pointer, _moved(output, here).offset, value))
+                continue
             accs = [replace(a, start=a.start and _moved(a.start, here)) for a in self.accs]
             nest = replace(self.nest, outputs=[_moved(r, here) for r in self.nest.outputs])
             stores += write_totals(nest, accs, values)
@@ -141,6 +180,11 @@ class _Tile:
             replace(s, lanes=self.lanes) if isinstance(s, For) and s.var == LANE else s
             for s in placed
         ]
+
+
+def _inner_dims(op: GenericOp) -> list[int]:
+    """The dims along which terms are combined."""
+    return [d for d, i in enumerate(op.iterators) if i is not IteratorType.PARALLEL]
 
 
 def _moved(reference: Reference, here: Mapping[str, Polynomial]) -> Reference:

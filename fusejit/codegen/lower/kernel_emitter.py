@@ -160,6 +160,9 @@ class KernelEmitter(KernelMemory):
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
+        if op.register_tile is not None:
+            self._register_tile(op, targets)
+            return
         if IteratorType.SEQUENTIAL in op.iterators:
             self._scan(op, targets)
             return
@@ -169,13 +172,7 @@ class KernelEmitter(KernelMemory):
             return
         accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
-        nest.starts = [
-            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
-            for init in op.inits
-        ]
-        if op.register_tile is not None:
-            self._register_tile(op, nest, targets)
-            return
+        nest.starts = self._starts(op, nest)
         if not any(a.is_ordered for a in accs):
             order_loops(nest)
             collapse_loops(nest)
@@ -194,8 +191,16 @@ class KernelEmitter(KernelMemory):
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
 
-    def _register_tile(self, op: GenericOp, nest: LoopNest, targets: Sequence[MemRef]) -> None:
+    def _starts(self, op: GenericOp, nest: LoopNest) -> list[Reference | None]:
+        return [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
+
+    def _register_tile(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """A nest for tiles of the given extents beside the one for any."""
+        nest = self._nest(op, targets, None)
+        nest.starts = self._starts(op, nest)
         outside, self.statements = self.statements, []
         self.generic(replace(op, register_tile=None), targets)
         others, self.statements = self.statements, outside
