@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
@@ -15,6 +16,7 @@ class Handle(BaseHandle):
 
     fuse = fuse
     generalize = generalize
+    interchange = interchange
     rematerialize = rematerialize
     threads = threads
     tile = tile
