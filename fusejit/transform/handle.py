@@ -7,6 +7,7 @@ from fusejit.transform.fuse import fuse
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.rematerialize import rematerialize
+from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
 
@@ -18,6 +19,7 @@ class Handle(BaseHandle):
     generalize = generalize
     interchange = interchange
     rematerialize = rematerialize
+    split = split
     threads = threads
     tile = tile
     to_library = to_library

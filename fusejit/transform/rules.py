@@ -13,7 +13,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
-from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, walk
+from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, base_name, walk
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -57,6 +57,12 @@ def require_no_routine(op: GenericOp, step: str) -> None:
     if op.library_call is not None:
         why = f"it calls the routine {op.library_call}"
         raise illegal(step, op.name, why, ["generalize() first"])
+
+
+def rest_of(op: GenericOp) -> str:
+    """The name of the op that computes what an op leaves: ``exp_rest+1`` for ``exp+1``."""
+    base = base_name(op.name)
+    return f"{base}_rest{op.name[len(base) :]}"
 
 
 def symbols_of(graph: Graph) -> set[str]:

@@ -149,3 +149,40 @@ def test_interchange() -> None:
     h = check(largest, "mn", lambda s: s["max"].interchange("j i"))
     assert h.dims == ("j", "i")
     check(whole, "mn", lambda s: s["sum"].interchange("j i", reassociate=True), tag="reassoc")
+
+
+# ------------------------------------------------------------------------------------------ split
+def test_split_at_no_point() -> None:
+    h = schedule(total, A)["sum"]
+    with pytest.raises(ScheduleError, match=r"split\(j=0\) of sum: 0 is no point inside j; legal"):
+        h.split(j=0)
+    with pytest.raises(ScheduleError, match=r"one dim is cut at a time; legal: i=.. or j=.."):
+        h.split(i=1, j=1)
+    constant = schedule(lambda a: np.zeros(4) + a[0, 0], A)["add"]
+    with pytest.raises(ScheduleError, match="4 is no point inside i; legal: 1 to 3"):
+        constant.split(i=4)
+
+
+def test_split_of_a_float_sum() -> None:
+    h = schedule(total, A)["sum"]
+    with pytest.raises(ScheduleError, match=r"i is summed, .*; legal: reassociate=True"):
+        h.split(i=4)
+    assert h.split(i=4, reassociate=True).schedule.steps[0].tag == "reassoc"
+    assert h.split(j=4).schedule.steps[0].tag == "bits"
+
+
+def test_split_of_dims_in_sequence() -> None:
+    h = schedule(lambda a: np.cumsum(a, axis=0), A)["add.accumulate"]
+    with pytest.raises(ScheduleError, match="i is sequential, and some result depends on it"):
+        h.split(i=2)
+
+
+def test_split() -> None:
+    h = check(outer, "mn nm", lambda s: s["add"].split(i=3))
+    assert h.schedule["add_rest"].dims == ("i", "j")
+    check(outer, "mn nm", lambda s: s["add"].split(j=8).schedule["add_rest"].split(i=2))
+    check(largest, "mn", lambda s: s["max"].split(j=4))
+    check(largest, "mn", lambda s: s["where"].split(j=4).schedule["where_rest"].interchange("j i"))
+    check(total, "mn", lambda s: s["sum"].split(i=5, reassociate=True), tag="reassoc")
+    check(product, "mk kn", lambda s: loops(s).split(k=5, reassociate=True), tag="reassoc")
+    check(product, "mk kn", lambda s: s["matmul"].split(n=5), dtypes=("f8",), tag="reassoc")

@@ -64,7 +64,11 @@ def interchange(op: Handle, rng: random.Random) -> Handle:
     return op.interchange(" ".join(order), reassociate=True)
 
 
-DOMAINS = {"interchange": interchange}
+def split(op: Handle, rng: random.Random) -> Handle:
+    return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
+
+
+DOMAINS = {"interchange": interchange, "split": split}
 """Steps that change the domain of an op."""
 
 
