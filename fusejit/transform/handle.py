@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
+from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
 from fusejit.transform.transpose import transpose_conv, transpose_matmul
@@ -19,8 +21,10 @@ class Handle(BaseHandle):
 
     fuse = fuse
     generalize = generalize
+    interchange = interchange
     promote = promote
     rematerialize = rematerialize
+    split = split
     threads = threads
     tile = tile
     to_library = to_library

@@ -22,7 +22,7 @@ symbolic. Source: MLIR's ``transform.structured.tile_using_for``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -59,7 +59,13 @@ from fusejit.transform.rules import (
     unused,
     with_versions,
 )
-from fusejit.transform.slices import moved_identity, on_slices, shifted, why_not_sliceable
+from fusejit.transform.slices import (
+    Origin,
+    moved_identity,
+    on_slices,
+    shifted,
+    why_not_sliceable,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +177,27 @@ def in_tiles(
                 upper=upper,
             )
         ]
-    before = [place.alloc for place in places if place.alloc is not None]
+    return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
+
+
+def computed_in_parts(
+    graph: Graph,
+    op: GenericOp,
+    dims: Iterable[int],
+    places: Sequence[Destination],
+    parts: Sequence[Op],
+) -> Graph:
+    """The graph in which parts store what an op computes, whose domain is cut along dims."""
+    ops = [*_stored_starts(op, dims, places), *parts]
+    # a kernel has its memory where it uses it: a routine may stand before that
+    at = next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
+    ops[at:at] = [place.alloc for place in places if place.alloc is not None]
     after = [place.load for place in places if place.load is not None]
-    graph = replaced(graph, op, [*before, *_starts(op, tiles, places), *ops, *after])
+    graph = replaced(graph, op, [*ops, *after])
     for place in places:
         if place.store is not None:
             graph = replaced(graph, place.store, [])
-    return Tiled(with_versions(eliminate_dead_ops(graph)), inner, tiles)
+    return with_versions(eliminate_dead_ops(graph))
 
 
 def _check(
@@ -187,7 +207,6 @@ def _check(
     step: str,
     reassociate: bool,
 ) -> None:
-    legal = [f"{n}=.." for d, n in enumerate(names) if is_parallel(op, d) or is_reduced(op, d)]
     for d, size in sizes.items():
         name = names[d]
         if size < 1:
@@ -198,6 +217,22 @@ def _check(
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
             raise illegal(step, op.name, why)
+    require_separable(op, [*sizes], names, step, reassociate)
+
+
+def require_separable(
+    op: GenericOp, dims: Sequence[int], names: Sequence[str], step: str, reassociate: bool
+) -> None:
+    """Refuse an op of which parts of the domain cannot be computed one after the other.
+
+    Raises
+    ------
+    ScheduleError
+        If a dim is neither parallel nor reduced, or a rule of `tile` is broken.
+    """
+    legal = [f"{n}=.." for d, n in enumerate(names) if is_parallel(op, d) or is_reduced(op, d)]
+    for d in dims:
+        name = names[d]
         if not is_parallel(op, d) and not is_reduced(op, d):
             why = f"{name} is {op.iterators[d].value}, and some result depends on it"
             raise illegal(step, op.name, why, legal)
@@ -208,7 +243,7 @@ def _check(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, set(sizes))
+    why = why_not_sliceable(op, {*dims})
     if why:
         raise illegal(step, op.name, why, legal)
 
@@ -217,11 +252,20 @@ def _on_slices(
     op: GenericOp, tiles: Sequence[Tile], places: Sequence[Destination]
 ) -> tuple[GenericOp, list[Op]]:
     """The op on slices, with the views and loads before it and the stores after it."""
-    origin = {t.dim: t.start for t in tiles}
     domain = list(op.domain)
     for t in tiles:
         domain[t.dim] = AffineExpr.const(t.size) if t.is_whole else AffineExpr.symbol(t.length)
-    is_split = any(is_reduced(op, t.dim) for t in tiles)
+    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places)
+
+
+def stored_part(
+    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], places: Sequence[Destination]
+) -> tuple[GenericOp, list[Op]]:
+    """The op for part of its domain, with the views and loads before it and the stores after it.
+
+    What is there is combined with the part, if a dim that begins elsewhere is reduced.
+    """
+    is_split = any(is_reduced(op, d) for d in origin)
     inner, ops = on_slices(op, origin, domain, is_split)
     before: list[Op] = []
     after: list[Op] = []
@@ -246,12 +290,15 @@ def _on_slices(
 
 def _length(t: Tile) -> list[Op]:
     """The length of a tile, as a symbol."""
-    if t.is_whole:
-        return []
+    return [] if t.is_whole else bind_minimum(t.length, t.size, t.extent - t.start)
+
+
+def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
+    """A symbol for a size, or for what is left of an extent if that is less."""
     builder = PayloadBuilder([], [I64])
-    left = builder.index(t.extent - t.start)
-    shorter = builder.op("minimum", [builder.const(t.size, I64), left], I64)
-    value = Value(t.length, TensorType(I64), Kind.PYTHON)
+    rest = builder.index(left)
+    shorter = builder.op("minimum", [builder.const(size, I64), rest], I64)
+    value = Value(symbol, TensorType(I64), Kind.PYTHON)
     length = GenericOp(
         results=(value,),
         domain=(),
@@ -261,12 +308,12 @@ def _length(t: Tile) -> list[Op]:
         payload=builder.finish([shorter]),
         name="length",
     )
-    return [length, Bind(symbol=t.length, value=value)]
+    return [length, Bind(symbol=symbol, value=value)]
 
 
-def _starts(op: GenericOp, tiles: Sequence[Tile], places: Sequence[Destination]) -> list[Op]:
-    """Stores of what a reduction starts from, where its dim is tiled."""
-    if not any(is_reduced(op, t.dim) for t in tiles):
+def _stored_starts(op: GenericOp, dims: Iterable[int], places: Sequence[Destination]) -> list[Op]:
+    """Stores of what a reduction starts from, if one of these dims is reduced."""
+    if not any(is_reduced(op, d) for d in dims):
         return []
     ops: list[Op] = []
     for init, result, place in zip(op.inits, op.results, places, strict=True):

@@ -59,10 +59,27 @@ def names(s: Schedule) -> list[str]:
     return [name for name in found if found.count(name) == 1 and name != "length"]
 
 
+def interchange(op: Handle, rng: random.Random) -> Handle:
+    order = rng.sample(op.dims, len(op.dims))
+    return op.interchange(" ".join(order), reassociate=True)
+
+
+def split(op: Handle, rng: random.Random) -> Handle:
+    return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
+
+
+DOMAINS = {"interchange": interchange, "split": split}
+"""Steps that change the domain of an op."""
+
+
 def random_step(s: Schedule, rng: random.Random) -> Handle:
     """A step that may be legal."""
     op = s[rng.choice(names(s))]
-    kind = rng.choice(("tile", "tile", "tile", "fuse", "fuse", "rematerialize", "threads", "other"))
+    kind = rng.choice(
+        (*DOMAINS, "tile", "tile", "fuse", "fuse", "rematerialize", "threads", "other")
+    )
+    if kind in DOMAINS:
+        return DOMAINS[kind](op, rng)
     if kind == "tile":
         dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
         return op.tile(reassociate=True, **{dim: rng.choice((1, 2, 3, 5, 8, 30)) for dim in dims})
