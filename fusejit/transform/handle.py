@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.pad import pad
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
@@ -16,6 +18,8 @@ class Handle(BaseHandle):
 
     fuse = fuse
     generalize = generalize
+    hoist_pad = hoist_pad
+    pad = pad
     rematerialize = rematerialize
     threads = threads
     tile = tile
