@@ -113,6 +113,7 @@ class BaseHandle:
         check: bool = True,
         dims: Sequence[str] | None = None,
         loops: Mapping[str, LoopInfo] | None = None,
+        others: Mapping[Value, Sequence[str]] | None = None,
     ) -> H:
         """The op in the schedule with one more step.
 
@@ -134,6 +135,9 @@ class BaseHandle:
             The names of the op's dims, if they have changed.
         loops : mapping, optional
             New loops by name.
+        others : mapping, optional
+            The names of the dims of other new ops by their values, as of one that defines now what
+            the op has defined.
         """
         verify(graph)
         old = self.schedule
@@ -145,7 +149,11 @@ class BaseHandle:
             old,
             graph=graph,
             steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
-            names={**old.names, value: tuple(self.dims if dims is None else dims)},
+            names={
+                **old.names,
+                **{v: tuple(names) for v, names in (others or {}).items()},
+                value: tuple(self.dims if dims is None else dims),
+            },
             loops={**old.loops, **(loops or {})},
         )
         return replace(self, schedule=new, value=value)

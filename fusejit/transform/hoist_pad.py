@@ -1,9 +1,24 @@
-"""`hoist_pad`: a copy of an operand before the loops that it does not depend on.
+r"""`hoist_pad`: a copy of an operand before the loops that it does not depend on.
 
 >>> a, b = np.ones((9, 4), int), np.ones((4, 9), int)
->>> h = schedule(lambda a, b: a @ b, a, b)["matmul"].tile(m=2).tile(n=4).transpose_matmul("b")
+>>> h = schedule(lambda a, b: a @ b, a, b)["matmul"].tile(m=2).transpose_matmul("b")
+>>> print("\n".join(h.show().splitlines()[3:6]))
+  %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * m_0, d1)] : m_1 x s1 x i64
+  %v1_transpose = generic "transpose" domain (s3, s1) ins (%v1 [(d0, d1) -> (d1, d0)]) outs
+      (write) materialized { yield in0 } : s3 x s1 x i64
+  %v2_tile = generic "matmul" domain (m_1, s3, s1) iterators (parallel, parallel, reduction) ins
+      (%v0_slice [(d0, d1, d2) -> (d0, d2)], %v1_transpose [(d0, d1, d2) -> (d1, d2)]) outs (add
+      [(d0, d1, d2) -> (d0, d1)]) { t0 = multiply in0, in1 : i64; yield t0 } : m_1 x s3 x i64
+>>> h = h.hoist_pad("b")
+>>> print("\n".join(h.show().splitlines()[3:6]))
+  %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * m_0, d1)] : m_1 x s1 x i64
+  %v2_tile = generic "matmul" domain (m_1, s3, s1) iterators (parallel, parallel, reduction) ins
+      (%v0_slice [(d0, d1, d2) -> (d0, d2)], %v1_transpose [(d0, d1, d2) -> (d1, d2)]) outs (add
+      [(d0, d1, d2) -> (d0, d1)]) { t0 = multiply in0, in1 : i64; yield t0 } : m_1 x s3 x i64
+  store @v2 v2 [(d0, d1) -> (d0 + 2 * m_0, d1)] (m_1, s3) = %v2_tile
 >>> print(h.schedule["transpose"].show())
->>> print(h.hoist_pad("transpose").schedule["transpose"].show())
+%v1_transpose = generic "transpose" domain (s3, s1) ins (%v1 [(d0, d1) -> (d1, d0)]) outs
+    (write) materialized { yield in0 } : s3 x s1 x i64
 
 Rule: the copy and the views that it reads mention neither the loop's symbol nor integers that the
 loop binds, and the loop does not store to memory that they read. Loops are left from the innermost
@@ -17,7 +32,17 @@ from fusejit.dataclass import replace
 from fusejit.fuse.loops.hoist import mentioned_symbols
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Alloc, Bind, GenericOp, Load, Loop, Op, ViewOp, base_name, written_classes
+from fusejit.ir.ops import (
+    Alloc,
+    Bind,
+    GenericOp,
+    Load,
+    Loop,
+    Op,
+    ViewOp,
+    base_name,
+    written_classes,
+)
 from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
 from fusejit.transform.operands import operand_number
@@ -44,7 +69,7 @@ def hoist_pad(handle: H, operand: str, *, check: bool = True) -> H:
     copy = definitions(graph.block).get(value)
     loops, block = enclosing(graph, op)
     if not isinstance(copy, GenericOp) or not copy.is_materialized or copy not in block.ops:
-        raise illegal(step, op.name, f"{operand} is no copy beside the op", ['pad(..) first'])
+        raise illegal(step, op.name, f"{operand} is no copy beside the op", ["pad(..) first"])
     if not loops:
         raise illegal(step, op.name, "no loop is around it", ["tile(..) first"])
     names = {info.symbol: name for name, info in handle.schedule.loops.items()}
@@ -78,7 +103,9 @@ def _leaving(loop: Loop, copy: GenericOp) -> list[Op] | str:
         symbols = frozenset[str]().union(*mentioned_symbols(op)) & varying
         if symbols:
             return f"{name} mentions {', '.join(sorted(map(str, symbols)))}"
-        if isinstance(op, Load) and (op.view.buffer.alias_class in written or op.view.buffer in local):
+        if isinstance(op, Load) and (
+            op.view.buffer.alias_class in written or op.view.buffer in local
+        ):
             return f"{name} is memory that the loop writes"
         is_copy = isinstance(op, GenericOp) and op.is_materialized
         if not is_copy and not isinstance(op, Load | ViewOp):

@@ -82,7 +82,8 @@ def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples
     graph = replaced(schedule.graph, op, [*ops, padded, *crops])
     copies = [f"{LETTERS[k]} with {outside[k]}" for k in _touched(op, numbers)]
     what = f"{base_name(op.name)} pads {', '.join(copies) or 'its domain'}"
-    return handle.after(step, tag, what, graph, padded, check=check)
+    others = {crop.results[0]: axis_names(handle, op, crop.results[0]) for crop in crops}
+    return handle.after(step, tag, what, graph, padded, check=check, others=others)
 
 
 def full_extent(extent: AffineExpr, loops: Mapping[str, LoopInfo]) -> AffineExpr:
@@ -91,6 +92,13 @@ def full_extent(extent: AffineExpr, loops: Mapping[str, LoopInfo]) -> AffineExpr
         if info.length and extent.as_symbol() == info.length:
             return AffineExpr.const(info.size)
     return extent
+
+
+def axis_names(handle: BaseHandle, op: GenericOp, result: Value) -> list[str]:
+    """The names of the axes of a result: those of dims, where it has them as plain subscripts."""
+    axes = op.inits[op.results.index(result)].map.results
+    dims = [r.as_dim() for r in axes]
+    return [f"axis{k}" if d is None else handle.dims[d] for k, d in enumerate(dims)]
 
 
 def rounded_up(extent: AffineExpr, size: int) -> AffineExpr:
