@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.pad import pad
 from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
@@ -23,6 +25,8 @@ class Handle(BaseHandle):
     generalize = generalize
     interchange = interchange
     promote = promote
+    hoist_pad = hoist_pad
+    pad = pad
     rematerialize = rematerialize
     split = split
     threads = threads

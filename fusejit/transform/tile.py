@@ -212,7 +212,7 @@ def _check(
         if size < 1:
             raise illegal(step, op.name, f"the size of {name} is {size}: it is at least 1")
         if op.register_tile is not None and op.register_tile.sizes[d] is not None:
-            raise illegal(step, op.name, f"{name} is part of the register tile", legal)
+            raise illegal(step, op.name, f"{name} is part of the register tile")
         extent = op.domain[d].as_constant()
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"

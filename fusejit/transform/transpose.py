@@ -84,9 +84,8 @@ def transpose_conv(handle: H, *, check: bool = True) -> H:
         raise illegal(step, op.name, why)
     others = [axis for axis in range(len(dims)) if axis not in filters]
     is_last = filters == [len(dims) - 1]
-    return _transposed(
-        handle, number, [*filters, *others] if is_last else [*others, *filters], step, check
-    )
+    order = [*filters, *others] if is_last else [*others, *filters]
+    return _transposed(handle, number, order, step, check)
 
 
 def _transposed(handle: H, number: int, order: Sequence[int], step: str, check: bool) -> H:

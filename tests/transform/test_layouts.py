@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fusejit.linalg as linalg
+from fusejit.dataclass import replace
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 
 DTYPES = (np.float64, np.float32, np.int64, np.int16, np.uint8, np.bool_)
@@ -59,8 +60,6 @@ def test_a_copy_stays_in_memory() -> None:
     assert 'generic "transpose" domain (s3, s1)' in text
     assert "materialized" in text
     traced = h.schedule.stage
-    from fusejit.dataclass import replace
-
     fused = replace(traced, traced=replace(traced.traced, graph=h.schedule.graph)).fuse()
     assert '"transpose' in str(fused)
     np.testing.assert_allclose(h.schedule.compile()(a, b), a @ b)
@@ -134,3 +133,107 @@ def test_kernels_without_filters() -> None:
         h["depthwise_conv_2d_nhwc_hwc"].transpose_conv()
     with pytest.raises(ScheduleError, match="it is no convolution: no window"):
         in_loops(np.int64).transpose_conv()
+
+
+# --------------------------------------------------------------------------------------------- pad
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_padded_products(dtype: Any) -> None:
+    h = in_loops(dtype).pad(m=8, n=16)
+    assert h.schedule.steps[-1].tag == "bits"
+    assert_products(h.schedule, dtype)
+    h = h.pad(k=4, reassociate=True)
+    assert h.schedule.steps[-1].tag == ("reassoc" if np.dtype(dtype).kind == "f" else "bits")
+    assert_products(h.schedule, dtype)
+
+
+def test_padded_tiles_have_one_size() -> None:
+    h = in_loops(np.float64).tile(m=6, n=16).pad(m=4, n=16)
+    assert [e.as_constant() for e in h.op.domain[:2]] == [8, 16]
+    assert_products(h.schedule, np.float64)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_padded_convolutions(name: str) -> None:
+    image, kernel, function = CONVOLUTIONS[name]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)[name]
+    h = h.pad(**dict(zip(h.dims, (3, 4, 5, 2, 4, 4, 4), strict=False)))
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+
+
+def test_a_neutral_number_of_a_maximum() -> None:
+    x = -np.abs(np.random.default_rng(0).standard_normal((9, 7)))
+    h = schedule(lambda a: a.max(axis=1), x)["max"].pad(i=4, j=8)
+    assert "max pads a with -inf" in h.schedule.log
+    np.testing.assert_array_equal(h.schedule.compile()(x), x.max(axis=1))
+    h = schedule(lambda a: (-a).max(axis=1), x)
+    h = h["max"].rematerialize("negative").pad(j=8)
+    assert "pads a with inf" in h.schedule.log
+    np.testing.assert_array_equal(h.schedule.compile()(x), (-x).max(axis=1))
+
+
+def test_no_neutral_number() -> None:
+    """A factor that does not depend on the dim may be infinite."""
+    s = schedule(lambda a, b: (a * b).sum(axis=1), np.ones((9, 7)), np.ones((9, 1)))
+    h = s["sum"].rematerialize("multiply")
+    with pytest.raises(ScheduleError, match="no number in the operands beyond j makes a term that"):
+        h.pad(j=8, reassociate=True)
+    assert h.pad(i=8).schedule.steps[-1].tag == "bits"
+    ints = schedule(s.stage.function, np.ones((9, 7), int), np.ones((9, 1), int))
+    padded = ints["sum"].rematerialize("multiply").pad(j=8)
+    assert padded.schedule.compile()(np.ones((9, 7), int), np.ones((9, 1), int)).sum() == 63
+
+
+def test_what_cannot_be_padded() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match="k is summed, and the order of a float sum shows"):
+        h.pad(k=4)
+    with pytest.raises(ScheduleError, match="the size of m is 0: it is at least 1"):
+        h.pad(m=0)
+    with pytest.raises(ScheduleError, match="it has no dim z"):
+        h.pad(z=4)
+    with pytest.raises(ScheduleError, match="nothing would change"):
+        h.pad(m=1)
+    with pytest.raises(ScheduleError, match="nothing would change"):
+        h.pad(m=8).pad(m=4)
+    with pytest.raises(ScheduleError, match="the routine matmul takes its operands"):
+        schedule(product, *matrices(np.float64))["matmul"].pad(m=8)
+    gather = schedule(lambda a, n: a[n] + 1, np.ones((9, 7)), np.array([3, 0, 2]))
+    name = next(n for n in ("getitem", "take", "gather") if n in str(gather))
+    with pytest.raises(ScheduleError, match="it gathers"):
+        gather[name].pad(i=2)
+
+
+# --------------------------------------------------------------------------------------- hoist_pad
+def test_a_copy_leaves_the_loops_that_it_does_not_depend_on() -> None:
+    h = in_loops(np.float64).tile(m=8).tile(n=8).pad(m=8, n=8)
+    log = h.hoist_pad("a").schedule.log
+    assert "pad of a before n.0;" in log
+    assert_products(h.hoist_pad("a").schedule, np.float64)
+    with pytest.raises(ScheduleError, match=r"b depends on n.0: %\w+ mentions n_1"):
+        h.hoist_pad("b")
+    other = in_loops(np.float64).tile(n=8).tile(m=8).transpose_matmul("b")
+    assert "transpose of b before m.0;" in other.hoist_pad("b").schedule.log
+    whole = in_loops(np.float64).tile(m=8).tile(k=4, reassociate=True).tile(n=8)
+    whole = whole.transpose_matmul("a").hoist_pad("a")
+    assert "transpose of a before n.0;" in whole.schedule.log
+    assert_products(whole.schedule, np.float64)
+    threads = h.hoist_pad("a").threads("n.0").schedule
+    assert_products(threads, np.float64)
+
+
+def test_a_copy_before_all_loops() -> None:
+    h = in_loops(np.float64).tile(m=8).transpose_matmul("b").hoist_pad("b")
+    assert "transpose of b before m.0;" in h.schedule.log
+    assert_products(h.schedule, np.float64)
+
+
+def test_what_cannot_be_hoisted() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match=r"a is no copy beside the op; legal: pad\(..\) first"):
+        h.tile(m=8).hoist_pad("a")
+    with pytest.raises(ScheduleError, match="no loop is around it"):
+        h.transpose_matmul("a").hoist_pad("a")
+    moved = h.tile(m=8).transpose_matmul("b").hoist_pad("b")
+    with pytest.raises(ScheduleError, match="b is no copy beside the op"):
+        moved.hoist_pad("b")
