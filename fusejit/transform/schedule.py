@@ -22,6 +22,7 @@ from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.lookup import find_op, forwarded
 from fusejit.transform.timing import median_seconds
+from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,30 @@ class Schedule:
                 compiled.renew()
                 result = compiled.launch(*args)
             if isinstance(result, Outcome):
-                raise ScheduleError(f"the call is not like the traced one: {result}")
+                raise NotServed(f"the call is not like the traced one: {result}")
             return result
 
         return run
+
+    def verify(self, *args: Any, tolerance: float | None = None) -> Verification:
+        """Compare the compiled function with the plain one, which NumPy runs.
+
+        Parameters
+        ----------
+        *args
+            The arguments; without any those that were traced. Arrays of random numbers with sizes
+            near theirs, of one element, and empty ones are tried as well. Calls for which guards of
+            the trace do not hold are left out.
+        tolerance : float, optional
+            Largest difference, relative to the largest number of an array, where results need not
+            have NumPy's bits.
+
+        Raises
+        ------
+        ScheduleError
+            At the first result that differs by more than the tags of the steps allow.
+        """
+        return verify_schedule(self, args or self.args, tolerance)
 
     def time(self, *args: Any, rounds: int = 7) -> list[float]:
         """The median seconds of a call before the first step and after each step."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit.dataclass import replace
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 from fusejit.transform.costs import estimate
 from fusejit.transform.log import quantity
@@ -162,3 +163,37 @@ def test_recomputation() -> None:
     assert step.call == "fuse('exp', recompute=True)"
     halo = schedule(blurred, A, B)["add#2"].tile(i=22).fuse("add#1").fuse("exp")
     assert "recompute x2.93" in halo.schedule.log.splitlines()[-1]  # for each of three slices
+
+
+# -------------------------------------------------------------------------------------- verifying
+def test_verify() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((30, 20)), rng.standard_normal((20, 10))
+    s = schedule(softmax, a, b)["divide"].tile(i=8).fuse("sum", "exp", "subtract", "max").schedule
+    report = s.verify()
+    assert report.tag == "bits"
+    assert str(report).startswith(
+        "softmax: 7 of 8 calls compared with NumPy (bits)\n  (30, 20), (2"
+    )
+    assert "NumPy raises ValueError" in str(report)  # the maximum of nothing
+    s = schedule(layer, a, b)["matmul"].generalize().tile(k=7, reassociate=True).schedule
+    assert s.verify(a, b).tag == "reassoc"
+    assert "of the largest number" in str(s.verify(a, b))
+    with pytest.raises(ScheduleError, match="differs from NumPy by more than reassoc allows: res"):
+        s.verify(a, b, tolerance=1e-18)
+    with pytest.raises(ScheduleError, match="not like the traced one"):
+        s.verify(a.astype(np.float32), b)
+
+
+def test_verify_looks_at_memory_and_at_all_results() -> None:
+    def several(a: Any, n: int) -> Any:
+        a[1:] = a[:-1] * n
+        return {"sum": a.sum(axis=0), "rest": (a + 1, [a * 2])}
+
+    rng = np.random.default_rng(0)
+    s = schedule(several, rng.standard_normal((9, 4)), 3)
+    h = s["add"].tile(i=4)
+    assert "same bits" in str(h.schedule.verify())
+    wrong = replace(h.schedule, graph=schedule(lambda a, n: several(a, n + 1), *s.args).graph)
+    with pytest.raises(ScheduleError, match=r"\(9, 4\), 3 differs .*bits than without the steps"):
+        wrong.verify()
