@@ -14,13 +14,14 @@ from fusejit.ir.values import Value
 from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
-from fusejit.stages import Traced, trace
+from fusejit.stages import Lowered, Traced, trace
 from fusejit.transform.base import BaseHandle, LoopInfo, Step
 from fusejit.transform.costs import sizes_of
 from fusejit.transform.errors import ScheduleError
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.lookup import find_op, forwarded
+from fusejit.transform.loop_text import loop_nests
 from fusejit.transform.timing import median_seconds
 from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
@@ -91,6 +92,18 @@ class Schedule:
         """The printed graph after a step; 0 is before the first one, None after the last one."""
         return print_graph(self.graphs[-1 if step is None else step])
 
+    def loop_nest(self) -> str:
+        """The loops as pseudo code, as the steps have left them.
+
+        ``s.lower().source`` is the source of the kernels, which the automatic passes have fused.
+        """
+        return loop_nests(self, lambda op: Handle(self, op.results[0]).dims)
+
+    def lower(self) -> Lowered:
+        """Run the passes of the automatic pipeline, and make the source of the kernels."""
+        traced = replace(self.stage.traced, graph=self.graph)
+        return replace(self.stage, traced=traced).fuse().lower()
+
     def compile(self) -> Callable[..., Any]:
         """A function for calls like the traced one, with the same types and any sizes.
 
@@ -98,8 +111,7 @@ class Schedule:
         function raises a `ScheduleError` where guards of the trace do not hold; with
         ``fuse_jit(schedule=recipe)`` the recipe is applied to another trace then.
         """
-        traced = replace(self.stage.traced, graph=self.graph)
-        compiled = replace(self.stage, traced=traced).fuse().lower().compile()
+        compiled = self.lower().compile()
 
         def run(*args: Any) -> Any:
             result = compiled.launch(*args)

@@ -197,3 +197,46 @@ def test_verify_looks_at_memory_and_at_all_results() -> None:
     wrong = replace(h.schedule, graph=schedule(lambda a, n: several(a, n + 1), *s.args).graph)
     with pytest.raises(ScheduleError, match=r"\(9, 4\), 3 differs .*bits than without the steps"):
         wrong.verify()
+
+
+# ---------------------------------------------------------------------------------------- the nest
+def test_the_loop_nest() -> None:
+    s = schedule(softmax, A, B)["divide"].tile(i=64).fuse("sum", "exp", "subtract", "max").schedule
+    text = s["divide"].threads("i.0").schedule.loop_nest()
+    assert text.startswith("def softmax(a, b):\n    s0 = a.shape[0]\n")
+    expected = """
+    v7 = empty((s0, s1), f64)
+    for i_0 in range((s0 + 63) // 64):  # loop i.0, on threads
+        i_1 = minimum(64, -64 * i_0 + s0)
+        # max
+        v0_tile[:i_1] = -inf
+        for i in range(i_1):
+            for j in range(s1):
+                v0_tile[i] = maximum(v0_tile[i], a[i + 64 * i_0, j])
+"""
+    assert expected in text
+    assert "                v7[i + 64 * i_0, j] = v4_slice[i, j] / v5_tile[i]\n" in text
+
+
+def test_the_loop_nest_of_partial_sums(s: Schedule) -> None:
+    text = s["matmul"].generalize().tile(k=5, reassociate=True).schedule.loop_nest()
+    assert "v2[m, n] += a[m, k + 5 * k_0] * b[k + 5 * k_0, n]" in text
+    assert "# matmul\n        for m in" in text  # the sum so far is not copied
+    assert "matmul, by the routine matmul" in s.loop_nest()
+
+
+def test_the_loop_nest_of_memory() -> None:
+    def stores(a: Any, b: Any) -> Any:
+        a[1:] = a[:-1] * 2  # reads what it overwrites
+        a[:, 0] = a[:, 0] + a[:, 0] * b[0, 0]
+        e = np.where(a > 0, 1, a)
+        return e * e + e, a.T[::2, 1:]
+
+    text = schedule(stores, A, B).loop_nest()
+    assert "a[1 : 1 + s0 - 1, :s1] = v" in text
+    assert "a[i, 0] = a[i, 0] + " in text
+    assert text.endswith("transpose(a[1 : 1 + s0 - 1, :2 * ((s1 + 1) // 2) : 2], [1, 0])")
+
+
+def test_the_source_of_the_kernels(s: Schedule) -> None:
+    assert "parallel_for" in s["maximum"].tile(i=8).schedule.lower().source
