@@ -6,10 +6,14 @@ and compared with the schedule before it on small arrays.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from fusejit.dataclass import dataclass, replace
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.ir.text.printer import print_op
@@ -17,6 +21,7 @@ from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit.transform.equivalence import check_equivalent
 from fusejit.transform.errors import ScheduleError, illegal
+from fusejit.transform.lookup import removed_by
 from fusejit.transform.rules import enclosing
 
 if TYPE_CHECKING:
@@ -35,13 +40,16 @@ DIM_NAMES = {
 
 _LETTERS = "ijklpqrstuvwxyz"
 
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+
 
 @dataclass(frozen=True)
 class Step:
     """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
 
     ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
-    floats are summed, as where BLAS computes another part of a product.
+    floats are summed, as where BLAS computes another part of a product. ``line`` is that of the
+    recipe, ``recipe.py:3``. ``moved`` says by which value an older handle finds its op.
     """
 
     call: str
@@ -50,6 +58,8 @@ class Step:
     graph: Graph
     what: str
     num_checked: int = 0
+    line: str = ""
+    moved: Mapping[Value, Value] = field(default_factory=dict)
 
 
 class LoopInfo(NamedTuple):
@@ -78,7 +88,16 @@ class BaseHandle:
         for op in walk(self.schedule.graph.block):
             if isinstance(op, GenericOp) and self.value in op.results:
                 return op
-        raise ScheduleError(f"%{self.value.name} is not computed any more")
+        gone = removed_by(
+            self.schedule.graphs,
+            self.schedule.steps,
+            lambda graph: [
+                op
+                for op in walk(graph.block)
+                if isinstance(op, GenericOp) and self.value in op.results
+            ],
+        )
+        raise ScheduleError(f"%{self.value.name} is not computed any more{gone}")
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -114,6 +133,7 @@ class BaseHandle:
         dims: Sequence[str] | None = None,
         loops: Mapping[str, LoopInfo] | None = None,
         others: Mapping[Value, Sequence[str]] | None = None,
+        moved: Mapping[Value, Value] | None = None,
     ) -> H:
         """The op in the schedule with one more step.
 
@@ -138,6 +158,8 @@ class BaseHandle:
         others : mapping, optional
             The names of the dims of other new ops by their values, as of one that defines now what
             the op has defined.
+        moved : mapping, optional
+            Values of other ops that handles find under another value now.
         """
         verify(graph)
         old = self.schedule
@@ -145,10 +167,12 @@ class BaseHandle:
         if check and old.args:
             num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
         value = op.results[0]
+        renamed = {self.value: value, **(moved or {})}
+        step = Step(call, op.name, tag, graph, what, num_checked, _line_of_recipe(), renamed)
         new = replace(
             old,
             graph=graph,
-            steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
+            steps=(*old.steps, step),
             names={
                 **old.names,
                 **{v: tuple(names) for v, names in (others or {}).items()},
@@ -163,3 +187,11 @@ def call(name: str, *arguments: Any, **keywords: Any) -> str:
     """A step as the user wrote it."""
     given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
     return f"{name}({', '.join(given)})"
+
+
+def _line_of_recipe() -> str:
+    """The line outside of fusejit that applies a step."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

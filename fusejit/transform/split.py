@@ -20,8 +20,7 @@ graph @"<lambda>"
   %v1_tile_1 = generic "exp_rest" domain (-i_0 + s0) ins (%v0_slice_1) outs (write) { t0 = exp
       in0 : f64; yield t0 } : (-i_0 + s0) x f64
   store @v1 v2 [(d0) -> (d0 + i_0)] (-i_0 + s0) = %v1_tile_1
-  %v1 = load @v1 v2 : s0 x f64
-  return %v1
+  return @v1
 }
 
 Rule: that of `tile`. A parallel dim may be cut anywhere: the parts write slices of one result. The

@@ -86,7 +86,7 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         "layout",
         "other",
     )
-    kind = rng.choice(kinds)
+    kind = rng.choice((*kinds, "other"))
     if kind in DOMAINS:
         return DOMAINS[kind](op, rng)
     if kind == "tile":
