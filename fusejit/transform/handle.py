@@ -6,6 +6,7 @@ from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.peel import peel
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
 from fusejit.transform.threads import threads
@@ -18,6 +19,7 @@ class Handle(BaseHandle):
     fuse = fuse
     generalize = generalize
     interchange = interchange
+    peel = peel
     rematerialize = rematerialize
     split = split
     threads = threads

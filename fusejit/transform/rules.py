@@ -59,10 +59,15 @@ def require_no_routine(op: GenericOp, step: str) -> None:
         raise illegal(step, op.name, why, ["generalize() first"])
 
 
-def rest_of(op: GenericOp) -> str:
+def names_of(graph: Graph) -> set[str]:
+    """The names that new ops must not have, if a schedule is to find them."""
+    return {base_name(op.name) for op in walk(graph.block) if isinstance(op, GenericOp)}
+
+
+def rest_of(op: GenericOp, taken: set[str]) -> str:
     """The name of the op that computes what an op leaves: ``exp_rest+1`` for ``exp+1``."""
     base = base_name(op.name)
-    return f"{base}_rest{op.name[len(base) :]}"
+    return f"{unused(f'{base}_rest', taken)}{op.name[len(base) :]}"
 
 
 def symbols_of(graph: Graph) -> set[str]:

@@ -39,7 +39,7 @@ from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import is_reduced, reassociates, rest_of, symbols_of, unused
+from fusejit.transform.rules import is_reduced, names_of, reassociates, rest_of, symbols_of, unused
 from fusejit.transform.tile import (
     bind_minimum,
     computed_in_parts,
@@ -79,9 +79,10 @@ def split(handle: H, *, reassociate: bool = False, check: bool = True, **points:
     graph, cut, ops = _cut(handle.schedule.graph, op.domain[d], point, name)
     buffers = memory_of_results(graph, op)
     parts: list[GenericOp] = []
+    name_of_rest = rest_of(op, names_of(graph))
     for start, length in ((AffineExpr.const(0), cut), (cut, op.domain[d] - cut)):
         domain = (*op.domain[:d], length, *op.domain[d + 1 :])
-        whole = replace(op, name=rest_of(op)) if parts else op
+        whole = replace(op, name=name_of_rest, is_named=False) if parts else op
         part, around = stored_part(whole, {d: start}, domain, buffers)
         parts.append(part)
         ops += around
