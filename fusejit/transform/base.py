@@ -136,7 +136,8 @@ class BaseHandle:
         loops : mapping, optional
             New loops by name.
         others : mapping, optional
-            The names of the dims of other new ops.
+            The names of the dims of other new ops by their values, as of one that defines now what
+            the op has defined.
         """
         verify(graph)
         old = self.schedule
@@ -150,7 +151,7 @@ class BaseHandle:
             steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
             names={
                 **old.names,
-                **{other: tuple(names) for other, names in (others or {}).items()},
+                **{v: tuple(names) for v, names in (others or {}).items()},
                 value: tuple(self.dims if dims is None else dims),
             },
             loops={**old.loops, **(loops or {})},

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.pad import pad
 from fusejit.transform.peel import peel
+from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.transpose import transpose_conv, transpose_matmul
+from fusejit.transform.unroll import unroll
+from fusejit.transform.vectorize import vectorize
 
 
 class Handle(BaseHandle):
@@ -19,9 +25,16 @@ class Handle(BaseHandle):
     fuse = fuse
     generalize = generalize
     interchange = interchange
+    promote = promote
+    hoist_pad = hoist_pad
+    pad = pad
     peel = peel
     rematerialize = rematerialize
     split = split
     threads = threads
     tile = tile
     to_library = to_library
+    unroll = unroll
+    vectorize = vectorize
+    transpose_conv = transpose_conv
+    transpose_matmul = transpose_matmul

@@ -33,8 +33,7 @@ graph @"<lambda>"
         in0 : f64; yield t0 } : i_1_rest x f64
     store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile_1
   }
-  %v1 = load @v1 v6 : s0 x f64
-  return %v1
+  return @v1
 }
 
 Rule: tiles of the loop may be shorter than the others. The loop then runs whole tiles only, so that

@@ -46,17 +46,20 @@ def reassociates(op: GenericOp) -> bool:
     )
 
 
-def require_no_routine(op: GenericOp, step: str) -> None:
-    """Refuse the call of a routine, which takes its operands in one form only.
+def require_loops(op: GenericOp, step: str) -> None:
+    """Refuse an op whose dims have a fixed meaning: that of a routine, or of a register tile.
 
     Raises
     ------
     ScheduleError
-        If the op calls a routine.
+        If it calls a routine, or is vectorized.
     """
     if op.library_call is not None:
         why = f"it calls the routine {op.library_call}"
         raise illegal(step, op.name, why, ["generalize() first"])
+    if op.register_tile is not None:
+        why = "its partial results are in registers"
+        raise illegal(step, op.name, why, [f"{step.partition('(')[0]} before vectorize"])
 
 
 def names_of(graph: Graph) -> set[str]:

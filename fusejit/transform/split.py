@@ -20,8 +20,7 @@ graph @"<lambda>"
   %v1_tile_1 = generic "exp_rest" domain (-i_0 + s0) ins (%v0_slice_1) outs (write) { t0 = exp
       in0 : f64; yield t0 } : (-i_0 + s0) x f64
   store @v1 v2 [(d0) -> (d0 + i_0)] (-i_0 + s0) = %v1_tile_1
-  %v1 = load @v1 v2 : s0 x f64
-  return %v1
+  return @v1
 }
 
 Rule: that of `tile`. A parallel dim may be cut anywhere: the parts write slices of one result. The
@@ -38,12 +37,12 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.base import H, call
+from fusejit.transform.destinations import destinations
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import is_reduced, names_of, reassociates, rest_of, symbols_of, unused
 from fusejit.transform.tile import (
     bind_minimum,
     computed_in_parts,
-    memory_of_results,
     require_separable,
     stored_part,
 )
@@ -77,16 +76,16 @@ def split(handle: H, *, reassociate: bool = False, check: bool = True, **points:
         raise illegal(step, op.name, f"{point} is no point inside {name}", [inside])
     require_separable(op, [d], handle.dims, step, reassociate)
     graph, cut, ops = _cut(handle.schedule.graph, op.domain[d], point, name)
-    buffers = memory_of_results(graph, op)
+    graph, places = destinations(graph, op)
     parts: list[GenericOp] = []
     name_of_rest = rest_of(op, names_of(graph))
     for start, length in ((AffineExpr.const(0), cut), (cut, op.domain[d] - cut)):
         domain = (*op.domain[:d], length, *op.domain[d + 1 :])
         whole = replace(op, name=name_of_rest, is_named=False) if parts else op
-        part, around = stored_part(whole, {d: start}, domain, buffers)
+        part, around = stored_part(whole, {d: start}, domain, places)
         parts.append(part)
         ops += around
-    graph = computed_in_parts(graph, op, [d], buffers, ops)
+    graph = computed_in_parts(graph, op, [d], places, ops)
     first, rest = parts
     what = f"{base_name(first.name)} before {name}={point}, then {base_name(rest.name)}"
     keeps_order = not is_reduced(op, d) and not op.library_call

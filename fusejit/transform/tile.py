@@ -27,11 +27,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Alloc,
     Bind,
     Block,
     GenericOp,
@@ -46,13 +46,13 @@ from fusejit.ir.ops import (
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, Kind, TensorType
-from fusejit.ir.values import Buffer, Value, View
+from fusejit.ir.values import Value, View
 from fusejit.transform.base import H, LoopInfo, call
+from fusejit.transform.destinations import Destination, destinations
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import (
     is_parallel,
     is_reduced,
-    next_alias_class,
     reassociates,
     replaced,
     symbols_of,
@@ -162,8 +162,8 @@ def in_tiles(
         Tile(d, unused(f"{names[d]}_0", taken), n, unused(f"{names[d]}_1", taken), op.domain[d])
         for d, n in sizes.items()
     ]
-    buffers = memory_of_results(graph, op)
-    inner, ops = _on_slices(op, tiles, buffers)
+    graph, places = destinations(graph, op)
+    inner, ops = _on_slices(op, tiles, places)
     for t in reversed(tiles):
         upper = (t.extent + (t.size - 1)).floordiv(t.size)
         body = Block((), [*_length(t), *ops])
@@ -177,24 +177,27 @@ def in_tiles(
                 upper=upper,
             )
         ]
-    return Tiled(computed_in_parts(graph, op, [*sizes], buffers, ops), inner, tiles)
+    return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
 
 
 def computed_in_parts(
-    graph: Graph, op: GenericOp, dims: Iterable[int], buffers: Sequence[Buffer], parts: Sequence[Op]
+    graph: Graph,
+    op: GenericOp,
+    dims: Iterable[int],
+    places: Sequence[Destination],
+    parts: Sequence[Op],
 ) -> Graph:
     """The graph in which parts store what an op computes, whose domain is cut along dims."""
-    starts = _stored_starts(op, dims, buffers)
-    after = [
-        Load(results=(r,), location=op.location, view=View.whole(b), version=0)
-        for r, b in zip(op.results, buffers, strict=True)
-    ]
-    graph = replace(graph, buffers=[*graph.buffers, *buffers])
-    ops = [*starts, *parts]
+    starts, ops = _stored_starts(op, dims, places), [*parts]
     # a kernel has its memory where it uses it: a routine may stand before that
-    at = next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
-    ops[at:at] = [Alloc(buffer=b, location=op.location) for b in buffers]
-    return with_versions(replaced(graph, op, [*ops, *after]))
+    at = 0 if starts else next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
+    ops[at:at] = [place.alloc for place in places if place.alloc is not None] + starts
+    after = [place.load for place in places if place.load is not None]
+    graph = replaced(graph, op, [*ops, *after])
+    for place in places:
+        if place.store is not None:
+            graph = replaced(graph, place.store, [])
+    return with_versions(eliminate_dead_ops(graph))
 
 
 def _check(
@@ -208,6 +211,8 @@ def _check(
         name = names[d]
         if size < 1:
             raise illegal(step, op.name, f"the size of {name} is {size}: it is at least 1")
+        if op.register_tile is not None and op.register_tile.sizes[d] is not None:
+            raise illegal(step, op.name, f"{name} is part of the register tile")
         extent = op.domain[d].as_constant()
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
@@ -243,28 +248,18 @@ def require_separable(
         raise illegal(step, op.name, why, legal)
 
 
-def memory_of_results(graph: Graph, op: GenericOp) -> list[Buffer]:
-    """A buffer for each result."""
-    taken = {b.name for b in graph.buffers}
-    first = next_alias_class(graph)
-    return [
-        Buffer(unused(r.name, taken), r.type, first + k, order=r.order)
-        for k, r in enumerate(op.results)
-    ]
-
-
 def _on_slices(
-    op: GenericOp, tiles: Sequence[Tile], buffers: Sequence[Buffer]
+    op: GenericOp, tiles: Sequence[Tile], places: Sequence[Destination]
 ) -> tuple[GenericOp, list[Op]]:
     """The op on slices, with the views and loads before it and the stores after it."""
     domain = list(op.domain)
     for t in tiles:
         domain[t.dim] = AffineExpr.const(t.size) if t.is_whole else AffineExpr.symbol(t.length)
-    return stored_part(op, {t.dim: t.start for t in tiles}, domain, buffers)
+    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places)
 
 
 def stored_part(
-    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], buffers: Sequence[Buffer]
+    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], places: Sequence[Destination]
 ) -> tuple[GenericOp, list[Op]]:
     """The op for part of its domain, with the views and loads before it and the stores after it.
 
@@ -275,10 +270,10 @@ def stored_part(
     before: list[Op] = []
     after: list[Op] = []
     starts: list[Value | None] = [init.start for init in inner.inits]
-    for k, (init, value, buffer) in enumerate(zip(op.inits, inner.results, buffers, strict=True)):
-        shift = [shifted(r, origin) for r in init.map.results]
-        view = View(buffer, moved_identity(shift), value.type.extents)
-        if is_split:
+    for k, (init, value, place) in enumerate(zip(op.inits, inner.results, places, strict=True)):
+        shift = moved_identity([shifted(r, origin) for r in init.map.results])
+        view = View(place.view.buffer, place.view.map.compose(shift), value.type.extents)
+        if is_split or place.is_started:
             so_far = Value(f"{op.results[k].name}_so_far", value.type, order=value.order)
             before.append(Load(results=(so_far,), location=op.location, view=view, version=0))
             if op.library_call is None:
@@ -316,19 +311,21 @@ def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
     return [length, Bind(symbol=symbol, value=value)]
 
 
-def _stored_starts(op: GenericOp, dims: Iterable[int], buffers: Sequence[Buffer]) -> list[Op]:
+def _stored_starts(op: GenericOp, dims: Iterable[int], places: Sequence[Destination]) -> list[Op]:
     """Stores of what a reduction starts from, if one of these dims is reduced."""
     if not any(is_reduced(op, d) for d in dims):
         return []
     ops: list[Op] = []
-    for init, result, buffer in zip(op.inits, op.results, buffers, strict=True):
+    for init, result, place in zip(op.inits, op.results, places, strict=True):
         value = init.start
+        if place.is_started:
+            continue
         if value is None:
             assert init.combiner is not None
             number = COMBINERS[init.combiner].identity(result.type.dtype)
             value = Value(f"{result.name}_start", result.type, order=result.order)
             ops.append(_filled(value, number, op))
-        ops.append(Store(location=op.location, view=View.whole(buffer), value=value, version=0))
+        ops.append(Store(location=op.location, view=place.view, value=value, version=0))
     return ops
 
 

@@ -79,9 +79,18 @@ DOMAINS = {"interchange": interchange, "peel": peel, "split": split}
 def random_step(s: Schedule, rng: random.Random) -> Handle:
     """A step that may be legal."""
     op = s[rng.choice(names(s))]
-    kind = rng.choice(
-        (*DOMAINS, "tile", "tile", "fuse", "fuse", "rematerialize", "threads", "other")
+    kinds = (
+        *DOMAINS,
+        "tile",
+        "tile",
+        "fuse",
+        "fuse",
+        "rematerialize",
+        "threads",
+        "layout",
+        "other",
     )
+    kind = rng.choice(kinds)
     if kind in DOMAINS:
         return DOMAINS[kind](op, rng)
     if kind == "tile":
@@ -93,7 +102,19 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         return op.rematerialize(rng.choice(names(s)))
     if kind == "threads":
         return op.threads(rng.choice([*s.loops, "none"]))
+    if kind == "layout":
+        return layout_step(op, rng)
     return op.generalize() if rng.random() < 0.5 else op.to_library()
+
+
+def layout_step(op: Handle, rng: random.Random) -> Handle:
+    """A step that changes how operands lie in memory."""
+    if rng.random() < 0.5:
+        return op.transpose_matmul(rng.choice("ab"))
+    if rng.random() < 0.3:
+        return op.hoist_pad(rng.choice("ab"))
+    dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
+    return op.pad(reassociate=True, **{dim: rng.choice((2, 3, 8, 16)) for dim in dims})
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -29,7 +29,7 @@ def drop_unit_dims(graph: Graph) -> Graph:
     """Drop the dims of extent 1 of every generic op; the same object if there are none."""
 
     def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
+        if not isinstance(op, GenericOp) or op.is_fixed:
             return op
         dims = unit_dims(op)
         return without_dims(op, dims) if dims else op

@@ -184,6 +184,10 @@ class Printer:
         parts.append(f"outs ({', '.join(self.init(i) for i in op.inits)})")
         if op.library_call is not None:
             parts.append(f"library_call {json.dumps(op.library_call)}")
+        if op.is_materialized:
+            parts.append("materialized")
+        if op.register_tile is not None:
+            parts.append(str(op.register_tile))
         return f"{' '.join(parts)} {op.payload}"
 
     def operand(self, operand: Operand) -> str:
