@@ -79,7 +79,7 @@ def _may_store_early(graph: Graph, block: Block, op: GenericOp, store: Store) ->
         return False
     written = store.view.buffer.alias_class
     between = block.ops[block.ops.index(op) + 1 : block.ops.index(store)]
-    if any(o.blocks or isinstance(o, Write) for o in between):
+    if any(o.blocks or isinstance(o, Write | Alloc) for o in between):
         return False
     defining = definitions(graph.block)
     for operand in op.inputs:

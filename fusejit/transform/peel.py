@@ -53,7 +53,7 @@ from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, GenericOp, HostCall, Loop, Op, walk
+from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, walk
 from fusejit.ir.values import Buffer, Value
 from fusejit.transform.base import H, LoopInfo, call
 from fusejit.transform.errors import illegal
@@ -63,6 +63,7 @@ from fusejit.transform.rules import (
     next_alias_class,
     replaced,
     rest_of,
+    symbols_defined,
     symbols_of,
     unused,
     with_versions,
@@ -132,15 +133,13 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
     whole = _extent(loop, bind, info).floordiv(info.size)
 
+    last = replace(loop, lower=whole, is_parallel=False)
+    left = Block((), [] if whole == loop.upper else [last])
     clone = Clone(next_alias_class(graph))
     taken = symbols_of(graph)
-    own = {o.induction for o in walk(Block((), [loop])) if isinstance(o, Loop) and o.induction}
-    own |= {o.symbol for o in walk(loop.body) if isinstance(o, Bind)}
-    own |= {size for o in walk(loop.body) if isinstance(o, HostCall) for size in o.sizes}
-    renamed = {name: unused(f"{name}_rest", taken) for name in sorted(own)}
+    renamed = {name: unused(f"{name}_rest", taken) for name in sorted(symbols_defined(left))}
     other = SymbolSubstitution({n: AffineExpr.symbol(new) for n, new in renamed.items()})
-    last = replace(loop, lower=whole, is_parallel=False)
-    rest = _named_rest(other.block(clone.block(Block((), [last]))), names_of(graph))
+    rest = _named_rest(other.block(clone.block(left)), names_of(graph))
 
     main = SymbolSubstitution({info.length: AffineExpr.const(info.size)})
     inside = replace(loop.body, ops=[o for o in loop.body.ops if o is not bind])
@@ -149,8 +148,7 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     made = {b: other.buffers.get(b, b) for b in clone.buffers.values()}
     buffers: list[Buffer] = [b for b in graph.buffers if b not in gone]
     buffers += [*main.buffers.values(), *made.values()]
-    parts = [first] if last.lower == last.upper else [first, *rest.ops]
-    graph = replace(replaced(graph, loop, parts), buffers=buffers)
+    graph = replace(replaced(graph, loop, [first, *rest.ops]), buffers=buffers)
     copies = {old: other.values.get(new, new) for old, new in clone.values.items()}
     graph = with_versions(eliminate_dead_ops(graph))
     return Peeled(graph, main.values, copies, renamed)

@@ -13,7 +13,19 @@ from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
-from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, base_name, walk
+from fusejit.ir.ops import (
+    Alloc,
+    Bind,
+    Block,
+    GenericOp,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    Write,
+    base_name,
+    walk,
+)
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -76,11 +88,19 @@ def rest_of(op: GenericOp, taken: set[str]) -> str:
 def symbols_of(graph: Graph) -> set[str]:
     """The names that new symbols must not have."""
     names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
-    for op in walk(graph.block):
+    return names | symbols_defined(graph.block)
+
+
+def symbols_defined(block: Block) -> set[str]:
+    """The symbols that ops of a block define for others in it."""
+    names: set[str] = set()
+    for op in walk(block):
         if isinstance(op, Loop) and op.induction is not None:
             names.add(op.induction)
         elif isinstance(op, Bind):
             names.add(op.symbol)
+        elif isinstance(op, HostCall):
+            names.update(op.sizes)
     return names
 
 

@@ -11,10 +11,10 @@ graph @"<lambda>"
   buffer @a : s0 x f64 = arg:a class 0 readonly
 {
   %v0 = load @a v0 : s0 x f64
+  alloc @v1 : s0 x f64 class 1
   %v0_slice = view %v0 [(d0) -> (d0)] : i_0 x f64
   %v1_tile = generic "exp" domain (i_0) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
       t0 } : i_0 x f64
-  alloc @v1 : s0 x f64 class 1
   store @v1 v1 [(d0) -> (d0)] (i_0) = %v1_tile
   %v0_slice_1 = view %v0 [(d0) -> (d0 + i_0)] : (-i_0 + s0) x f64
   %v1_tile_1 = generic "exp_rest" domain (-i_0 + s0) ins (%v0_slice_1) outs (write) { t0 = exp
