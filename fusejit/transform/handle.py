@@ -8,6 +8,7 @@ from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.pad import pad
+from fusejit.transform.peel import peel
 from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
@@ -27,6 +28,7 @@ class Handle(BaseHandle):
     promote = promote
     hoist_pad = hoist_pad
     pad = pad
+    peel = peel
     rematerialize = rematerialize
     split = split
     threads = threads

@@ -188,10 +188,11 @@ def computed_in_parts(
     parts: Sequence[Op],
 ) -> Graph:
     """The graph in which parts store what an op computes, whose domain is cut along dims."""
-    ops = [*_stored_starts(op, dims, places), *parts]
-    # a kernel has its memory where it uses it: a routine may stand before that
-    at = next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
-    ops[at:at] = [place.alloc for place in places if place.alloc is not None]
+    starts, ops = _stored_starts(op, dims, places), [*parts]
+    # a kernel has its memory where it uses it, after a routine that stands before that
+    calls = [k for k, o in enumerate(ops) if isinstance(o, GenericOp) and o.library_call]
+    at = calls[0] + 1 if calls and not starts else 0
+    ops[at:at] = [place.alloc for place in places if place.alloc is not None] + starts
     after = [place.load for place in places if place.load is not None]
     graph = replaced(graph, op, [*ops, *after])
     for place in places:

@@ -68,7 +68,11 @@ def split(op: Handle, rng: random.Random) -> Handle:
     return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
 
 
-DOMAINS = {"interchange": interchange, "split": split}
+def peel(op: Handle, rng: random.Random) -> Handle:
+    return op.peel(rng.choice([*op.schedule.loops, "none"]))
+
+
+DOMAINS = {"interchange": interchange, "peel": peel, "split": split}
 """Steps that change the domain of an op."""
 
 
