@@ -6,6 +6,7 @@ from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.pack import pack, unpack
 from fusejit.transform.pad import pad
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
@@ -19,6 +20,7 @@ class Handle(BaseHandle):
     fuse = fuse
     generalize = generalize
     hoist_pad = hoist_pad
+    pack = pack
     pad = pad
     rematerialize = rematerialize
     threads = threads
@@ -26,3 +28,4 @@ class Handle(BaseHandle):
     to_library = to_library
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
+    unpack = unpack

@@ -208,7 +208,7 @@ def _check(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, set(sizes))
+    why = why_not_sliceable(op, set(sizes), sizes)
     if why:
         raise illegal(step, op.name, why, legal)
 

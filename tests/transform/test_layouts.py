@@ -237,3 +237,58 @@ def test_what_cannot_be_hoisted() -> None:
     moved = h.tile(m=8).transpose_matmul("b").hoist_pad("b")
     with pytest.raises(ScheduleError, match="b is no copy beside the op"):
         moved.hoist_pad("b")
+
+
+# -------------------------------------------------------------------------------- pack and unpack
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_packed_operands(dtype: Any) -> None:
+    h = in_loops(dtype).pack("a", m=8, k=4).pack("b", k=3, n=16)
+    assert [step.tag for step in h.schedule.steps[-2:]] == ["bits", "bits"]
+    assert_products(h.schedule, dtype)
+    assert_products(h.unpack("a").schedule, dtype)
+
+
+def test_tiles_of_packed_operands_are_whole_blocks() -> None:
+    h = in_loops(np.float64).pack("a", m=8, k=4)
+    tiled = h.tile(m=16, k=4, reassociate=True)
+    assert "-> (d0 + 2 * m_0, d1 + k_0, d2, d3)" in tiled.show()
+    assert_products(tiled.schedule, np.float64)
+    assert_products(tiled.pack("b", n=8, k=4).hoist_pad("b").schedule, np.float64)
+    with pytest.raises(
+        ScheduleError, match=r"reads %v0_pack at \(d0\) floordiv 8, which is no sum"
+    ):
+        h.tile(m=12)
+
+
+def test_a_packed_kernel() -> None:
+    image, kernel, function = CONVOLUTIONS["conv_2d_nhwc_hwcf"]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)["conv_2d_nhwc_hwcf"]
+    h = h.pack("b", **{h.dims[3]: 4, h.dims[6]: 2})
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+    with pytest.raises(
+        ScheduleError, match="j is not one subscript by itself of a, which it reads"
+    ):
+        h.pack("a", j=2)
+
+
+def test_unpack_undoes_copies() -> None:
+    h = in_loops(np.float64)
+    for copied in (h.pack("a", m=8), h.transpose_matmul("a"), h.pack("a", m=4).pack("a", k=2)):
+        plain = copied.unpack("a")
+        plain = plain if "pack" not in plain.show() else plain.unpack("a")
+        assert plain.show() == h.show()
+    with pytest.raises(ScheduleError, match=r"a is no copy; legal: pack\(..\) first"):
+        h.unpack("a")
+    with pytest.raises(ScheduleError, match="it reads the border of a: element d0 of axes"):
+        h.pad(m=8).unpack("a")
+
+
+def test_what_cannot_be_packed() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match=r"no dim is given; legal: m=.. or k=.."):
+        h.pack("a")
+    with pytest.raises(ScheduleError, match=r"n is not one subscript by itself of a.*legal: m=.."):
+        h.pack("a", n=8)
+    with pytest.raises(ScheduleError, match="the size of m is 0: it is at least 1"):
+        h.pack("a", m=0)
