@@ -71,7 +71,7 @@ def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:
     reads = [AffineExpr.dim(axis) for axis in range(map_.rank)]
     extents = [*source.type.extents]
     bounds: list[AffineExpr | None] = [None] * map_.rank
-    outer, inner = [*map_.results], []
+    outer, inner = [*map_.results], list[AffineExpr]()
     for dim, size in blocks.items():
         name, plain = handle.dims[dim], AffineExpr.dim(dim)
         if size < 1:

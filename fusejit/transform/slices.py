@@ -56,9 +56,12 @@ def _is_sum(result: AffineExpr) -> bool:
 
 def _is_block(result: AffineExpr) -> bool:
     """Whether it is the number of a block of a dim, or the place in a block."""
-    ((atom, factor),) = result.terms if len(result.terms) == 1 else ((None, 0),)
-    is_block = isinstance(atom, FloorDiv | Mod) and isinstance(atom.denominator, int)
-    return is_block and factor == 1 and not result.constant and atom.numerator.as_dim() is not None
+    if len(result.terms) != 1 or result.constant:
+        return False
+    atom, factor = result.terms[0]
+    if not isinstance(atom, FloorDiv | Mod) or not isinstance(atom.denominator, int):
+        return False
+    return factor == 1 and atom.numerator.as_dim() is not None
 
 
 def on_slices(
