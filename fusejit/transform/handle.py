@@ -7,6 +7,7 @@ from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.pack import pack, unpack
+from fusejit.transform.pack_matmul import pack_matmul
 from fusejit.transform.pad import pad
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
@@ -21,6 +22,7 @@ class Handle(BaseHandle):
     generalize = generalize
     hoist_pad = hoist_pad
     pack = pack
+    pack_matmul = pack_matmul
     pad = pad
     rematerialize = rematerialize
     threads = threads

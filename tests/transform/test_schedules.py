@@ -82,7 +82,7 @@ def layout_step(op: Handle, rng: random.Random) -> Handle:
     """A step that changes how operands lie in memory."""
     dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
     sizes = {dim: rng.choice((2, 3, 8, 16)) for dim in dims}
-    kind = rng.choice(("transpose", "hoist", "pad", "pack", "unpack"))
+    kind = rng.choice(("transpose", "hoist", "pad", "pack", "unpack", "pack_matmul"))
     if kind == "transpose":
         return op.transpose_matmul(rng.choice("ab"))
     if kind == "hoist":
@@ -91,6 +91,8 @@ def layout_step(op: Handle, rng: random.Random) -> Handle:
         return op.unpack(rng.choice("ab"))
     if kind == "pad":
         return op.pad(reassociate=True, **sizes)
+    if kind == "pack_matmul":
+        return op.pack_matmul(reassociate=True, **sizes)
     return op.pack(rng.choice("ab"), **sizes)
 
 
