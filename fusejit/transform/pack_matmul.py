@@ -97,10 +97,9 @@ def _why_no_product(op: GenericOp) -> str:
     maps = [*(o.map for o in op.inputs), op.inits[0].map]
     if not all(m.is_projected_permutation for m in maps):
         return f"its maps are {', '.join(map(str, maps))}"
+    both = maps[0].dims() & maps[1].dims()
     for d in range(len(op.domain)):
-        if not is_parallel(op, d) and not (
-            is_reduced(op, d) and d in maps[0].dims() & maps[1].dims()
-        ):
+        if not is_parallel(op, d) and not (is_reduced(op, d) and d in both):
             return f"dim {d} is neither in the result nor in both operands"
     return ""
 

@@ -326,7 +326,7 @@ def test_what_is_no_product() -> None:
     h = in_loops(np.float64)
     with pytest.raises(ScheduleError, match="k is summed, and the order of a float sum shows"):
         h.pack_matmul(m=8, n=16, k=4)
-    with pytest.raises(ScheduleError, match="no dim is given; legal: m=.. or n=.. or k=.."):
+    with pytest.raises(ScheduleError, match=r"no dim is given; legal: m=.. or n=.."):
         h.pack_matmul()
     with pytest.raises(ScheduleError, match="the size of a block is at least 1"):
         h.pack_matmul(m=0)
