@@ -7,6 +7,8 @@ from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.pack import pack, unpack
+from fusejit.transform.pack_matmul import pack_matmul
 from fusejit.transform.pad import pad
 from fusejit.transform.peel import peel
 from fusejit.transform.promote import promote
@@ -27,6 +29,8 @@ class Handle(BaseHandle):
     interchange = interchange
     promote = promote
     hoist_pad = hoist_pad
+    pack = pack
+    pack_matmul = pack_matmul
     pad = pad
     peel = peel
     rematerialize = rematerialize
@@ -38,3 +42,4 @@ class Handle(BaseHandle):
     vectorize = vectorize
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
+    unpack = unpack
