@@ -12,7 +12,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     path    ::= ("arg" | "global" | "closure" | "const") ":" name ( "." name | "[" key "]" ) ...
 
     op      ::= result ":" vtype loc?                           ": vtype" once per result
-    result  ::= %r* "=" "generic" "name" "domain" "(" expr* ")" iters? ins outs call? payload
+    result  ::= %r* "=" "generic" "name" "domain" "(" expr* ")" iters? ins outs call? "unfused"? payload
               | %r  "=" "constant" number
               | %r  "=" "view" %source map                      r[i] = source[map(i)]
               | %r  "=" "load" @a v0 map?                       no map: all of the buffer

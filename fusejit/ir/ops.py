@@ -94,6 +94,7 @@ class GenericOp(Op):
     are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
     traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
     op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
+    The passes fuse nothing with an op that ``is_unfused``.
     """
 
     domain: tuple[AffineExpr, ...]
@@ -105,6 +106,7 @@ class GenericOp(Op):
     library_call: str | None = None
     absorbed: tuple[Origin, ...] = ()
     is_named: bool = False
+    is_unfused: bool = False
 
     @property
     def origins(self) -> tuple[Origin, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit.dataclass import replace
+from fusejit.ir.ops import walk
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 from fusejit.transform.costs import estimate
 from fusejit.transform.log import quantity
@@ -240,3 +241,41 @@ def test_the_loop_nest_of_memory() -> None:
 
 def test_the_source_of_the_kernels(s: Schedule) -> None:
     assert "parallel_for" in s["maximum"].tile(i=8).schedule.lower().source
+
+
+# ------------------------------------------------------------------------------------------ no_fuse
+def several(a: Any, b: Any) -> Any:
+    e = np.exp(a * 2)
+    return e + 1, e - a, (a * 2).sum(axis=1), a.max(axis=1)
+
+
+def test_no_fuse() -> None:
+    s = schedule(several, A, B)
+    for label in ("multiply#1", "exp", "add", "sum", "max"):
+        h = s[label].no_fuse()
+        assert "unfused" in h.show()
+        with pytest.raises(ScheduleError, match="it is kept apart already"):
+            h.no_fuse()
+        fused = h.schedule.lower().before
+        (op,) = [op for op in walk(fused.graph.block) if getattr(op, "is_unfused", False)]
+        assert op.payload == s[label].op.payload
+        assert len(op.results) == 1
+        groups = [group for step in fused.schedule.steps for group in getattr(step, "groups", ())]
+        assert not any(op in group.ops for group in groups)
+        for expected, found in zip(several(A, B), h.schedule.compile()(A, B), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    h = s["exp"].no_fuse("add", "sum")
+    assert "no_fuse('add', 'sum')" in h.schedule.log
+    with pytest.raises(ScheduleError, match="add is kept apart by no_fuse"):
+        h.schedule["add"].rematerialize("exp")
+    assert "unfused" in h.schedule["add"].tile(i=8).show()
+
+
+def test_nests_beside_an_op_that_is_kept_apart() -> None:
+    def two(a: Any, b: Any) -> Any:
+        a[:, 0] = 1.0
+        a[:, 1] = 2.0
+
+    s = schedule(two, A, A)
+    merged, apart = s.lower().source, s["fill#1"].no_fuse().schedule.lower().source
+    assert merged.count("    for ") < apart.count("    for ")

@@ -178,6 +178,7 @@ class _GraphParser(ElementParser):
         cursor.expect("outs")
         inits = tuple(self.listed(lambda: self.init(len(domain))))
         call = cursor.string("a function") if cursor.accept("library_call") else None
+        is_unfused = cursor.accept("unfused")
         opening = cursor.peek
         payload = parse_payload(cursor, [o.value.type.dtype for o in inputs], len(inits))
         cursor.expect(":")
@@ -193,6 +194,7 @@ class _GraphParser(ElementParser):
             payload=replace(payload, arguments=dtypes),
             name=name,
             library_call=call,
+            is_unfused=is_unfused,
             results=results,
         )
 
