@@ -157,20 +157,15 @@ class BaseHandle:
         moved : mapping, optional
             Values of other ops that handles find under another value now.
         """
-        verify(graph)
-        old = self.schedule
-        num_checked = 0
-        if check and old.args:
-            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
         value = op.results[0]
         renamed = {self.value: value, **(moved or {})}
-        step = Step(call, op.name, tag, graph, what, num_checked, _line_of_recipe(), renamed)
+        new = with_step(
+            self.schedule, call, tag, what, graph, op=op.name, check=check, moved=renamed
+        )
         new = replace(
-            old,
-            graph=graph,
-            steps=(*old.steps, step),
-            names={**old.names, value: tuple(self.dims if dims is None else dims)},
-            loops={**old.loops, **(loops or {})},
+            new,
+            names={**new.names, value: tuple(self.dims if dims is None else dims)},
+            loops={**new.loops, **(loops or {})},
         )
         return replace(self, schedule=new, value=value)
 
@@ -179,6 +174,26 @@ def call(name: str, *arguments: Any, **keywords: Any) -> str:
     """A step as the user wrote it."""
     given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
     return f"{name}({', '.join(given)})"
+
+
+def with_step(
+    old: Schedule,
+    call: str,
+    tag: str,
+    what: str,
+    graph: Graph,
+    *,
+    op: str = "",
+    check: bool = True,
+    moved: Mapping[Value, Value] | None = None,
+) -> Schedule:
+    """The schedule with one more step; `BaseHandle.after` describes the parameters."""
+    verify(graph)
+    num_checked = 0
+    if check and old.args:
+        num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+    step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
+    return replace(old, graph=graph, steps=(*old.steps, step))
 
 
 def _line_of_recipe() -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.ir.graph import Graph
 from fusejit.ir.text.printer import print_graph
@@ -15,9 +16,10 @@ from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
-from fusejit.transform.base import BaseHandle, LoopInfo, Step
+from fusejit.transform.automatic import automatic_recipe
+from fusejit.transform.base import BaseHandle, LoopInfo, Step, with_step
 from fusejit.transform.costs import sizes_of
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.errors import ScheduleError, illegal
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.lookup import find_op, forwarded
@@ -87,6 +89,32 @@ class Schedule:
     def table(self, *args: Any, rounds: int = 7) -> str:
         """The log with the measured time of a call before the first step and after each one."""
         return log_text(self, self.time(*args, rounds=rounds))
+
+    def canonicalize(self, *, check: bool = True) -> Schedule:
+        """Fold views into the maps of ops, compute equal ops once, simplify, drop dead ops.
+
+        The automatic passes begin with this. Source: MLIR's ``canonicalize`` and ``cse``.
+
+        Raises
+        ------
+        ScheduleError
+            If nothing would change.
+        """
+        graph = canonicalize(self.graph)
+        if graph is self.graph:
+            raise illegal("canonicalize()", self.graph.name, "nothing would change")
+        what = "views folded into maps"
+        return with_step(self, "canonicalize()", "bits", what, graph, check=check)
+
+    def automatic(self) -> str:
+        """What the automatic passes would fuse, as the text of a recipe.
+
+        The text is a Python function that can be edited, and run as any recipe: first the folds
+        that the cost model accepts, then the groups of ops that share a loop over tiles. What no
+        step expresses stands in comments; the passes do it after the recipe. The size of tiles,
+        which they choose at run time, is a parameter.
+        """
+        return automatic_recipe(self)
 
     def show(self, step: int | None = None) -> str:
         """The printed graph after a step; 0 is before the first one, None after the last one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +116,8 @@ def _inputs(args: tuple[Any, ...], tag: str) -> Iterator[tuple[Any, ...]]:
 def _results(function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
     """What a call returns, and what becomes of its arguments."""
     own = copy.deepcopy(args)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return [*_leaves(function(*own)), *(a for a in own if isinstance(a, np.ndarray))]
 
 

@@ -35,8 +35,8 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
                 inits = tuple((i.map, i.combiner, resolved(i.start)) for i in op.inits)
                 instrs = tuple(i.key() for i in op.payload.instrs)
                 payload = (op.payload.arguments, instrs, op.payload.results)
-                call = op.library_call
-                return ("generic", op.domain, op.iterators, inputs, inits, payload, call, form)
+                how = (op.library_call, op.is_unfused)
+                return ("generic", op.domain, op.iterators, inputs, inits, payload, how, form)
             case ViewOp():
                 return ("view", resolved(op.source), op.map, form)
             case ReshapeOp():

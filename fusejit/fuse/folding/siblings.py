@@ -142,7 +142,8 @@ class _Session:
                 ends = (other.results[-1], op.results[-1])
                 self.refused[other, op] = Refusal(*names, *why, op.location, *ends, "merge")
                 continue
-            self.notes.folded.append(Folded(*names, other.location, "merge", *why))
+            values = (other.results[-1], op.results[-1])
+            self.notes.folded.append(Folded(*names, other.location, "merge", *why, values))
             context.replace([other, op], fused, at=place)
             return fused
         return None
