@@ -12,7 +12,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     path    ::= ("arg" | "global" | "closure" | "const") ":" name ( "." name | "[" key "]" ) ...
 
     op      ::= result ":" vtype loc?                           ": vtype" once per result
-    result  ::= %r* "=" "generic" "name" "domain" "(" expr* ")" iters? ins outs call? "unfused"? payload
+    result  ::= %r* "=" "generic" "name" "domain" "(" expr* ")" iters? ins outs call? kept? payload
               | %r  "=" "constant" number
               | %r  "=" "view" %source map                      r[i] = source[map(i)]
               | %r  "=" "load" @a v0 map?                       no map: all of the buffer
@@ -36,6 +36,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"
     sub     ::= "(" expr ")" | %integers map?                   an axis of the view: where
     call    ::= "library_call" "name"
+    kept    ::= "unfused"? "materialized"? ("registers" "(" ((number | "_") "vector"?)* ")")?
     carry   ::= "carry" "(" ( %argument "=" %start ":" vtype )* ")"
     block   ::= "{" op+ ( "yield" %x* )? "}"
     view    ::= @a ( map "(" extent* ")" )?

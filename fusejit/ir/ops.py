@@ -85,6 +85,23 @@ class Origin:
         return tuple({origin.value: origin for origin in origins}.values())
 
 
+@dataclass(frozen=True, slots=True)
+class RegisterTile:
+    """Points whose partial results stay in registers: terms are combined one after the other.
+
+    ``sizes`` has an extent for each dim, or None for those that are not part of the tile;
+    ``vector_dim`` is the one along which a register holds neighbours.
+    """
+
+    sizes: tuple[int | None, ...]
+    vector_dim: int
+
+    def __str__(self) -> str:
+        words = ["_" if n is None else str(n) for n in self.sizes]
+        words[self.vector_dim] += " vector"
+        return f"registers ({', '.join(words)})"
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class GenericOp(Op):
     """linalg's generic with an explicit domain.
@@ -95,6 +112,7 @@ class GenericOp(Op):
     traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
     op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
     The passes fuse nothing with an op that ``is_unfused``.
+    ``is_materialized`` says that a schedule wants its results in memory: no policy folds it.
     """
 
     domain: tuple[AffineExpr, ...]
@@ -107,6 +125,13 @@ class GenericOp(Op):
     absorbed: tuple[Origin, ...] = ()
     is_named: bool = False
     is_unfused: bool = False
+    is_materialized: bool = False
+    register_tile: RegisterTile | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether passes leave it alone: it calls a routine, or has a register tile."""
+        return self.library_call is not None or self.register_tile is not None
 
     @property
     def origins(self) -> tuple[Origin, ...]:

@@ -132,6 +132,7 @@ class BaseHandle:
         check: bool = True,
         dims: Sequence[str] | None = None,
         loops: Mapping[str, LoopInfo] | None = None,
+        others: Mapping[Value, Sequence[str]] | None = None,
         moved: Mapping[Value, Value] | None = None,
     ) -> H:
         """The op in the schedule with one more step.
@@ -154,6 +155,9 @@ class BaseHandle:
             The names of the op's dims, if they have changed.
         loops : mapping, optional
             New loops by name.
+        others : mapping, optional
+            The names of the dims of other new ops by their values, as of one that defines now what
+            the op has defined.
         moved : mapping, optional
             Values of other ops that handles find under another value now.
         """
@@ -164,7 +168,11 @@ class BaseHandle:
         )
         new = replace(
             new,
-            names={**new.names, value: tuple(self.dims if dims is None else dims)},
+            names={
+                **new.names,
+                **{v: tuple(names) for v, names in (others or {}).items()},
+                value: tuple(self.dims if dims is None else dims),
+            },
             loops={**new.loops, **(loops or {})},
         )
         return replace(self, schedule=new, value=value)

@@ -170,7 +170,7 @@ def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp
 def _producer_of(view: ViewOp, producer: GenericOp, step: str) -> list[Op]:
     """The ops that compute what a view reads."""
     init = producer.inits[producer.results.index(view.source)]
-    parallel = sum(i is not IteratorType.REDUCTION for i in producer.iterators)
+    parallel = sum(i is IteratorType.PARALLEL for i in producer.iterators)
     is_told = init.map.is_projected_permutation and init.map.rank == parallel
     if len(producer.results) > 1 or not is_told:
         why = f"an element of %{view.source.name} does not tell the point of {producer.name}"

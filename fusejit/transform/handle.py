@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.fuse import fuse
+from fusejit.transform.hoist_pad import hoist_pad
+from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.no_fuse import no_fuse
+from fusejit.transform.pad import pad
+from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
+from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.transpose import transpose_conv, transpose_matmul
+from fusejit.transform.unroll import unroll
+from fusejit.transform.vectorize import vectorize
 
 
 class Handle(BaseHandle):
@@ -17,7 +25,16 @@ class Handle(BaseHandle):
     fuse = fuse
     generalize = generalize
     no_fuse = no_fuse
+    interchange = interchange
+    promote = promote
+    hoist_pad = hoist_pad
+    pad = pad
     rematerialize = rematerialize
+    split = split
     threads = threads
     tile = tile
     to_library = to_library
+    unroll = unroll
+    vectorize = vectorize
+    transpose_conv = transpose_conv
+    transpose_matmul = transpose_matmul

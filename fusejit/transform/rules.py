@@ -13,10 +13,11 @@ from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
-from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, walk
+from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, base_name, walk
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
+from fusejit.transform.errors import illegal
 
 
 def is_parallel(op: GenericOp, dim: int) -> bool:
@@ -43,6 +44,25 @@ def reassociates(op: GenericOp) -> bool:
         init.combiner is not None and r.type.dtype.kind in COMBINERS[init.combiner].ordered
         for init, r in zip(op.inits, op.results, strict=True)
     )
+
+
+def require_no_routine(op: GenericOp, step: str) -> None:
+    """Refuse the call of a routine, which takes its operands in one form only.
+
+    Raises
+    ------
+    ScheduleError
+        If the op calls a routine.
+    """
+    if op.library_call is not None:
+        why = f"it calls the routine {op.library_call}"
+        raise illegal(step, op.name, why, ["generalize() first"])
+
+
+def rest_of(op: GenericOp) -> str:
+    """The name of the op that computes what an op leaves: ``exp_rest+1`` for ``exp+1``."""
+    base = base_name(op.name)
+    return f"{base}_rest{op.name[len(base) :]}"
 
 
 def symbols_of(graph: Graph) -> set[str]:

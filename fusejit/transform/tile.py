@@ -22,16 +22,16 @@ symbolic. Source: MLIR's ``transform.structured.tile_using_for``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Alloc,
     Bind,
     Block,
     GenericOp,
@@ -46,20 +46,26 @@ from fusejit.ir.ops import (
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, Kind, TensorType
-from fusejit.ir.values import Buffer, Value, View
+from fusejit.ir.values import Value, View
 from fusejit.transform.base import H, LoopInfo, call
+from fusejit.transform.destinations import Destination, destinations
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import (
     is_parallel,
     is_reduced,
-    next_alias_class,
     reassociates,
     replaced,
     symbols_of,
     unused,
     with_versions,
 )
-from fusejit.transform.slices import moved_identity, on_slices, shifted, why_not_sliceable
+from fusejit.transform.slices import (
+    Origin,
+    moved_identity,
+    on_slices,
+    shifted,
+    why_not_sliceable,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +162,8 @@ def in_tiles(
         Tile(d, unused(f"{names[d]}_0", taken), n, unused(f"{names[d]}_1", taken), op.domain[d])
         for d, n in sizes.items()
     ]
-    buffers = _memory(graph, op)
-    inner, ops = _on_slices(op, tiles, buffers)
+    graph, places = destinations(graph, op)
+    inner, ops = _on_slices(op, tiles, places)
     for t in reversed(tiles):
         upper = (t.extent + (t.size - 1)).floordiv(t.size)
         body = Block((), [*_length(t), *ops])
@@ -171,15 +177,27 @@ def in_tiles(
                 upper=upper,
             )
         ]
-    before = [Alloc(buffer=b, location=op.location) for b in buffers]
-    starts = _starts(op, tiles, buffers)
-    after = [
-        Load(results=(r,), location=op.location, view=View.whole(b), version=0)
-        for r, b in zip(op.results, buffers, strict=True)
-    ]
-    graph = replace(graph, buffers=[*graph.buffers, *buffers])
-    graph = with_versions(replaced(graph, op, [*before, *starts, *ops, *after]))
-    return Tiled(graph, inner, tiles)
+    return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
+
+
+def computed_in_parts(
+    graph: Graph,
+    op: GenericOp,
+    dims: Iterable[int],
+    places: Sequence[Destination],
+    parts: Sequence[Op],
+) -> Graph:
+    """The graph in which parts store what an op computes, whose domain is cut along dims."""
+    ops = [*_stored_starts(op, dims, places), *parts]
+    # a kernel has its memory where it uses it: a routine may stand before that
+    at = next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
+    ops[at:at] = [place.alloc for place in places if place.alloc is not None]
+    after = [place.load for place in places if place.load is not None]
+    graph = replaced(graph, op, [*ops, *after])
+    for place in places:
+        if place.store is not None:
+            graph = replaced(graph, place.store, [])
+    return with_versions(eliminate_dead_ops(graph))
 
 
 def _check(
@@ -189,15 +207,32 @@ def _check(
     step: str,
     reassociate: bool,
 ) -> None:
-    legal = [f"{n}=.." for d, n in enumerate(names) if is_parallel(op, d) or is_reduced(op, d)]
     for d, size in sizes.items():
         name = names[d]
         if size < 1:
             raise illegal(step, op.name, f"the size of {name} is {size}: it is at least 1")
+        if op.register_tile is not None and op.register_tile.sizes[d] is not None:
+            raise illegal(step, op.name, f"{name} is part of the register tile")
         extent = op.domain[d].as_constant()
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
             raise illegal(step, op.name, why)
+    require_separable(op, [*sizes], names, step, reassociate)
+
+
+def require_separable(
+    op: GenericOp, dims: Sequence[int], names: Sequence[str], step: str, reassociate: bool
+) -> None:
+    """Refuse an op of which parts of the domain cannot be computed one after the other.
+
+    Raises
+    ------
+    ScheduleError
+        If a dim is neither parallel nor reduced, or a rule of `tile` is broken.
+    """
+    legal = [f"{n}=.." for d, n in enumerate(names) if is_parallel(op, d) or is_reduced(op, d)]
+    for d in dims:
+        name = names[d]
         if not is_parallel(op, d) and not is_reduced(op, d):
             why = f"{name} is {op.iterators[d].value}, and some result depends on it"
             raise illegal(step, op.name, why, legal)
@@ -208,38 +243,37 @@ def _check(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, set(sizes))
+    why = why_not_sliceable(op, {*dims})
     if why:
         raise illegal(step, op.name, why, legal)
 
 
-def _memory(graph: Graph, op: GenericOp) -> list[Buffer]:
-    """A buffer for each result."""
-    taken = {b.name for b in graph.buffers}
-    first = next_alias_class(graph)
-    return [
-        Buffer(unused(r.name, taken), r.type, first + k, order=r.order)
-        for k, r in enumerate(op.results)
-    ]
-
-
 def _on_slices(
-    op: GenericOp, tiles: Sequence[Tile], buffers: Sequence[Buffer]
+    op: GenericOp, tiles: Sequence[Tile], places: Sequence[Destination]
 ) -> tuple[GenericOp, list[Op]]:
     """The op on slices, with the views and loads before it and the stores after it."""
-    origin = {t.dim: t.start for t in tiles}
     domain = list(op.domain)
     for t in tiles:
         domain[t.dim] = AffineExpr.const(t.size) if t.is_whole else AffineExpr.symbol(t.length)
-    is_split = any(is_reduced(op, t.dim) for t in tiles)
+    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places)
+
+
+def stored_part(
+    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], places: Sequence[Destination]
+) -> tuple[GenericOp, list[Op]]:
+    """The op for part of its domain, with the views and loads before it and the stores after it.
+
+    What is there is combined with the part, if a dim that begins elsewhere is reduced.
+    """
+    is_split = any(is_reduced(op, d) for d in origin)
     inner, ops = on_slices(op, origin, domain, is_split)
     before: list[Op] = []
     after: list[Op] = []
     starts: list[Value | None] = [init.start for init in inner.inits]
-    for k, (init, value, buffer) in enumerate(zip(op.inits, inner.results, buffers, strict=True)):
-        shift = [shifted(r, origin) for r in init.map.results]
-        view = View(buffer, moved_identity(shift), value.type.extents)
-        if is_split:
+    for k, (init, value, place) in enumerate(zip(op.inits, inner.results, places, strict=True)):
+        shift = moved_identity([shifted(r, origin) for r in init.map.results])
+        view = View(place.view.buffer, place.view.map.compose(shift), value.type.extents)
+        if is_split or place.is_started:
             so_far = Value(f"{op.results[k].name}_so_far", value.type, order=value.order)
             before.append(Load(results=(so_far,), location=op.location, view=view, version=0))
             if op.library_call is None:
@@ -256,12 +290,15 @@ def _on_slices(
 
 def _length(t: Tile) -> list[Op]:
     """The length of a tile, as a symbol."""
-    if t.is_whole:
-        return []
+    return [] if t.is_whole else bind_minimum(t.length, t.size, t.extent - t.start)
+
+
+def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
+    """A symbol for a size, or for what is left of an extent if that is less."""
     builder = PayloadBuilder([], [I64])
-    left = builder.index(t.extent - t.start)
-    shorter = builder.op("minimum", [builder.const(t.size, I64), left], I64)
-    value = Value(t.length, TensorType(I64), Kind.PYTHON)
+    rest = builder.index(left)
+    shorter = builder.op("minimum", [builder.const(size, I64), rest], I64)
+    value = Value(symbol, TensorType(I64), Kind.PYTHON)
     length = GenericOp(
         results=(value,),
         domain=(),
@@ -271,22 +308,24 @@ def _length(t: Tile) -> list[Op]:
         payload=builder.finish([shorter]),
         name="length",
     )
-    return [length, Bind(symbol=t.length, value=value)]
+    return [length, Bind(symbol=symbol, value=value)]
 
 
-def _starts(op: GenericOp, tiles: Sequence[Tile], buffers: Sequence[Buffer]) -> list[Op]:
-    """Stores of what a reduction starts from, where its dim is tiled."""
-    if not any(is_reduced(op, t.dim) for t in tiles):
+def _stored_starts(op: GenericOp, dims: Iterable[int], places: Sequence[Destination]) -> list[Op]:
+    """Stores of what a reduction starts from, if one of these dims is reduced."""
+    if not any(is_reduced(op, d) for d in dims):
         return []
     ops: list[Op] = []
-    for init, result, buffer in zip(op.inits, op.results, buffers, strict=True):
+    for init, result, place in zip(op.inits, op.results, places, strict=True):
         value = init.start
+        if place.is_started:
+            continue
         if value is None:
             assert init.combiner is not None
             number = COMBINERS[init.combiner].identity(result.type.dtype)
             value = Value(f"{result.name}_start", result.type, order=result.order)
             ops.append(_filled(value, number, op))
-        ops.append(Store(location=op.location, view=View.whole(buffer), value=value, version=0))
+        ops.append(Store(location=op.location, view=place.view, value=value, version=0))
     return ops
 
 

@@ -58,10 +58,36 @@ def names(s: Schedule) -> list[str]:
     return [*labels(s.graph).values()]
 
 
+def interchange(op: Handle, rng: random.Random) -> Handle:
+    order = rng.sample(op.dims, len(op.dims))
+    return op.interchange(" ".join(order), reassociate=True)
+
+
+def split(op: Handle, rng: random.Random) -> Handle:
+    return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
+
+
+DOMAINS = {"interchange": interchange, "split": split}
+"""Steps that change the domain of an op."""
+
+
 def random_step(s: Schedule, rng: random.Random) -> Handle:
     """A step that may be legal."""
     op = s[rng.choice(names(s))]
-    kind = rng.choice(("tile", "tile", "tile", "fuse", "fuse", "rematerialize", "threads", "other"))
+    kinds = (
+        *DOMAINS,
+        "tile",
+        "tile",
+        "fuse",
+        "fuse",
+        "rematerialize",
+        "threads",
+        "layout",
+        "other",
+    )
+    kind = rng.choice((*kinds, "other"))
+    if kind in DOMAINS:
+        return DOMAINS[kind](op, rng)
     if kind == "tile":
         dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
         return op.tile(reassociate=True, **{dim: rng.choice((1, 2, 3, 5, 8, 30)) for dim in dims})
@@ -73,7 +99,19 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         return op.no_fuse()
     if kind == "threads":
         return op.threads(rng.choice([*s.loops, "none"]))
+    if kind == "layout":
+        return layout_step(op, rng)
     return op.generalize() if rng.random() < 0.5 else op.to_library()
+
+
+def layout_step(op: Handle, rng: random.Random) -> Handle:
+    """A step that changes how operands lie in memory."""
+    if rng.random() < 0.5:
+        return op.transpose_matmul(rng.choice("ab"))
+    if rng.random() < 0.3:
+        return op.hoist_pad(rng.choice("ab"))
+    dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
+    return op.pad(reassociate=True, **{dim: rng.choice((2, 3, 8, 16)) for dim in dims})
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -12,6 +12,9 @@ again, which is two to three times as slow as the plain loop.
     t = cast(v, i64)
     put(out, i, get(lut, t))            lut of 1 or 2 bytes, v narrower than 8
 
+One vector, and nothing else: loops of a register tile. LLVM would unroll such a short loop before
+it looks for vectors.
+
 Not unrolled: loops around loops of a number of iterations that is not known. They cannot
 become straight lines, so copies of them only take LLVM's time: means of rows of 30 had 7,800
 instructions instead of 1,550.
@@ -59,6 +62,8 @@ _FEW = 6  # operations of a loop that are as fast without vectors
 
 def hints(loop: For, itemsize: Callable[[str], int]) -> Hints:
     """The metadata of a loop; ``itemsize`` is in bytes, of the elements at a pointer."""
+    if loop.lanes:
+        return (("llvm.loop.vectorize.width", loop.lanes), *ONE_VECTOR, *NOT_UNROLLED)
     if _has_loop(loop.body):
         return NOT_UNROLLED if _has_symbolic_loop(loop.body) else ()
     work = _Work.of(loop.body)
@@ -75,6 +80,8 @@ def hints(loop: For, itemsize: Callable[[str], int]) -> Hints:
 
 def wants_wide_registers(loop: For) -> bool:
     """Whether an innermost loop compares, or folds what it reads into one number."""
+    if loop.lanes:
+        return True
     if _has_loop(loop.body):
         return False
     lets = (s for s in _every(loop.body) if isinstance(s, Let))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from fusejit.codegen.bufferize.hazards import FREE, Overlap, overlap_of
+from fusejit.codegen.bufferize.hazards import FREE, Overlap, may_reduce_into, overlap_of
 from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
@@ -171,13 +171,18 @@ def _find_straight_stores(
             isinstance(producer, GenericOp)
             and producer.library_call is None
             and len(producer.results) == 1
-            and producer.is_elementwise
             and block_of[id(producer)] is block_of[id(store)]
-            and producer.inits[0].map.is_padded_permutation
-            and producer.inits[0].start is None
             and assignment.step_of.get(id(producer)) == assignment.step_of.get(id(store))
         ):
             here = assignment.versions_at[id(store)]
+            if not producer.is_elementwise:
+                is_alone = producer not in grouped
+                if is_alone and may_reduce_into(producer, store, assignment.defining, here):
+                    assignment.straight[value] = store
+                continue
+            init = producer.inits[0]
+            if not init.map.is_padded_permutation or init.start is not None:
+                continue
             overlap = overlap_of(producer, store, assignment.defining, here)
             if isinstance(overlap, str):
                 assignment.whole_copies[store] = overlap

@@ -23,6 +23,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, Store, ViewOp
+from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Buffer, Value
 
 Distance = Mapping[int, AffineExpr | None]
@@ -130,6 +131,44 @@ def overlap_of(
         if distance is not None:
             found.append(distance)
     return order_of(found, producer, target, buffer)
+
+
+def may_reduce_into(
+    producer: GenericOp, store: Store, defining: Mapping[Value, Op], versions: Mapping[int, int]
+) -> bool:
+    """Whether a reduction may write its results where a store would copy them.
+
+    It does so element by element, each after all that is combined into it was read; a start that
+    is the element itself is read before. Nothing else may lie in the memory that is written.
+
+    Parameters
+    ----------
+    versions : mapping
+        Version of each alias class before the store.
+    """
+    (init,) = producer.inits
+    ordered = {d for d, i in enumerate(producer.iterators) if i is IteratorType.SEQUENTIAL}
+    if store.mask or (init.combiner is None and (not ordered or init.map.dims() & ordered)):
+        return False
+    target = store.view.map.compose(init.map)
+    read = [(operand.value, operand.map, False) for operand in producer.inputs]
+    if init.start is not None:
+        read.append((init.start, init.map, True))
+    for value, map, is_start in read:
+        while isinstance(op := defining.get(value), ViewOp):
+            value, map = op.source, op.map.compose(map)
+        if isinstance(op, ReshapeOp):
+            return False
+        if not isinstance(op, Load):
+            continue
+        alias_class = op.view.buffer.alias_class
+        if versions.get(alias_class, 0) != op.version:
+            return False
+        if alias_class == store.view.buffer.alias_class:
+            is_same = op.view.buffer is store.view.buffer and op.view.map.compose(map) == target
+            if not (is_start and is_same):
+                return False
+    return True
 
 
 def order_of(

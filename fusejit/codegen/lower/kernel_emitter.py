@@ -19,10 +19,12 @@ from fusejit.codegen.loop_nests.loop_nest import (
     order_loops,
 )
 from fusejit.codegen.loop_nests.reduction import lower_reduction
+from fusejit.codegen.loop_nests.register_tile import register_tile
 from fusejit.codegen.loop_nests.scan import lower_scan
 from fusejit.codegen.lower.deferred_errors import deferred_status
 from fusejit.codegen.lower.kernel_memory import KernelMemory
 from fusejit.codegen.lower.product_emitter import has_call, is_addressable, product_call
+from fusejit.dataclass import replace
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.analysis.reduction_starts import is_overwritten, reaches_every_element
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
@@ -158,6 +160,9 @@ class KernelEmitter(KernelMemory):
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
+        if op.register_tile is not None:
+            self._register_tile(op, targets)
+            return
         if IteratorType.SEQUENTIAL in op.iterators:
             self._scan(op, targets)
             return
@@ -167,10 +172,7 @@ class KernelEmitter(KernelMemory):
             return
         accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
-        nest.starts = [
-            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
-            for init in op.inits
-        ]
+        nest.starts = self._starts(op, nest)
         if not any(a.is_ordered for a in accs):
             order_loops(nest)
             collapse_loops(nest)
@@ -188,6 +190,23 @@ class KernelEmitter(KernelMemory):
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
+
+    def _starts(self, op: GenericOp, nest: LoopNest) -> list[Reference | None]:
+        return [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
+
+    def _register_tile(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
+        """A nest for tiles of the given extents beside the one for any."""
+        nest = self._nest(op, targets, None)
+        nest.starts = self._starts(op, nest)
+        outside, self.statements = self.statements, []
+        self.generic(replace(op, register_tile=None), targets)
+        others, self.statements = self.statements, outside
+        nest.prefix = nest.prefix or self._name("y")
+        accs = accumulators(op, nest.starts, self._name("_"))
+        self.statements += register_tile(nest, accs, others)
 
     def _product(self, op: GenericOp, targets: Sequence[MemRef]) -> None:
         """A matrix product, by NumPy's own loop."""

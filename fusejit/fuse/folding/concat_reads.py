@@ -180,7 +180,7 @@ class _Session:
 
     def _may_be_cut(self, op: GenericOp) -> bool:
         """Elementwise, and read only elementwise: a reduction shares loops with what it reads."""
-        if not op.is_elementwise or op.library_call is not None or op.payload.has_extract():
+        if not op.is_elementwise or op.is_fixed or op.payload.has_extract():
             return False
         for init, value in zip(op.inits, op.results, strict=True):
             if init.start is not None or not writes_every_element(init, op.domain, value.type):

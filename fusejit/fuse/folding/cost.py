@@ -71,7 +71,8 @@ def fold_aggressively(
     """
     kept = context.kept_for(producer)
     is_copy = consumer.is_elementwise and not consumer.payload.instrs
-    return Reject("kept anyway", kept) if kept and is_copy else ACCEPT
+    is_told = is_copy or producer.is_materialized
+    return Reject("kept anyway", kept) if kept and is_told else ACCEPT
 
 
 def fold_single_uses(

@@ -161,6 +161,8 @@ class BlockContext:
 
     def kept_for(self, producer: GenericOp) -> str:
         """Why the producer's results stay in memory whatever is folded, or the empty text."""
+        if producer.is_materialized:
+            return "a schedule wants it in memory"
         for value in producer.results:
             if value in self.leaving:
                 return f"%{value.name} is handed out"

@@ -43,10 +43,12 @@ def both_are_generic_ops_of_one_block(
 def neither_is_a_library_call(
     producer: Op, operand_index: int, consumer: Op, context: BlockContext
 ) -> str | None:
-    """A library routine computes the op as it is."""
+    """A library routine computes the op as it is, and so do the registers of a schedule."""
     for op in (producer, consumer):
         if isinstance(op, GenericOp) and op.library_call is not None:
             return f"{op.name} is the library call {op.library_call}"
+        if isinstance(op, GenericOp) and op.is_fixed:
+            return f"a schedule keeps results of {op.name} in registers"
     return None
 
 

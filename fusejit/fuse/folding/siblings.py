@@ -117,7 +117,7 @@ class _Session:
         """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
         context = self.context
         has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
-        if op.library_call is not None or op.is_unfused or not has_loops:
+        if op.is_fixed or op.is_unfused or not has_loops:
             return None
         if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
             return None
@@ -196,6 +196,7 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
             payload=builder.finish(yielded),
             name=fused_name(second, [first]),
             absorbed=Origin.each_once([*first.origins, *second.absorbed]),
+            is_materialized=first.is_materialized or second.is_materialized,
         )
     )
 
@@ -214,7 +215,7 @@ def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericO
 
 
 def _is_sibling(other: GenericOp, op: GenericOp) -> bool:
-    if other.library_call is not None or other.is_unfused or other.domain != op.domain:
+    if other.is_fixed or other.is_unfused or other.domain != op.domain:
         return False
     if op.is_elementwise:
         return other.is_elementwise

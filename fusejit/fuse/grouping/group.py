@@ -118,7 +118,7 @@ class _Grouping:
             stretch.clear()
 
         for op in self.graph.block.ops:
-            is_work = isinstance(op, GenericOp) and op.library_call is None
+            is_work = isinstance(op, GenericOp) and not op.is_fixed
             if is_work or isinstance(op, _MOVABLE):
                 stretch.append(op)
             else:

@@ -144,7 +144,7 @@ class _Hoisting:
 
     def _is_known(self, op: Op) -> bool:
         """Whether sizes and subscripts of the op are known before the kernel runs."""
-        return all(names <= self.symbols for names in _symbols(op))
+        return all(names <= self.symbols for names in mentioned_symbols(op))
 
     def _is_expensive(self, op: GenericOp) -> bool:
         if op.library_call is not None:
@@ -158,7 +158,7 @@ def _has_check(op: Op) -> bool:
     return isinstance(op, Assert) or any(_has_check(o) for block in op.blocks for o in block.ops)
 
 
-def _symbols(op: Op) -> Iterator[frozenset[str]]:
+def mentioned_symbols(op: Op) -> Iterator[frozenset[str]]:
     """The symbols that an op's types, maps and payload mention."""
     for value in op.results:
         yield from map(AffineExpr.symbols, value.type.extents)

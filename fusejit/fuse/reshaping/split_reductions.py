@@ -55,4 +55,4 @@ def _parts(op: Op) -> Iterator[Op]:
 def may_be_split(op: GenericOp) -> bool:
     """Whether all results are reduced: one that is written at every point is written once."""
     is_reduced = all(init.combiner is not None for init in op.inits)
-    return is_reduced and is_ordered(op) and op.library_call is None
+    return is_reduced and is_ordered(op) and not op.is_fixed

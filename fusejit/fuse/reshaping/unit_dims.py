@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import tidy
 from fusejit.fuse.rewrite_blocks import rewrite_ops
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.graph import Graph
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Op, Operand
-from fusejit.ir.payload import Instr
+from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.types import IteratorType
 
 
@@ -31,10 +29,10 @@ def drop_unit_dims(graph: Graph) -> Graph:
     """Drop the dims of extent 1 of every generic op; the same object if there are none."""
 
     def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
+        if not isinstance(op, GenericOp) or op.is_fixed:
             return op
         dims = unit_dims(op)
-        return _without(op, dims) if dims else op
+        return without_dims(op, dims) if dims else op
 
     return rewrite_ops(graph, rewrite)
 
@@ -53,27 +51,10 @@ def unit_dims(op: GenericOp) -> list[int]:
     return units
 
 
-def _without(op: GenericOp, dims: Sequence[int]) -> GenericOp:
+def without_dims(op: GenericOp, dims: Sequence[int]) -> GenericOp:
+    """The op without dims, at whose index 0 it stays."""
     kept = [d for d in range(len(op.domain)) if d not in dims]
     point = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
     point |= dict.fromkeys(dims, AffineExpr.const(0))
-
-    def shrunk(map: IndexingMap) -> IndexingMap:
-        return IndexingMap(len(kept), tuple(r.substitute(dims=point) for r in map.results))
-
-    def moved(instr: Instr) -> Instr:
-        if instr.op != "index":
-            return instr
-        return replace(instr, attr=instr.attr.substitute(dims=point))
-
-    payload = replace(op.payload, instrs=tuple(map(moved, op.payload.instrs)))
-    return tidy(
-        replace(
-            op,
-            domain=tuple(op.domain[d] for d in kept),
-            iterators=tuple(op.iterators[d] for d in kept),
-            inputs=tuple(Operand(o.value, shrunk(o.map)) for o in op.inputs),
-            inits=tuple(replace(i, map=shrunk(i.map)) for i in op.inits),
-            payload=payload,
-        )
-    )
+    domain, iterators = [op.domain[d] for d in kept], [op.iterators[d] for d in kept]
+    return tidy(on_domain(op, point, domain, iterators))

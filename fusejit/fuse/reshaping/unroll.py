@@ -39,7 +39,7 @@ def unroll_small_reductions(graph: Graph) -> Graph:
     """Unroll reduction dims of at most 16 points in all, where the payload stays short."""
 
     def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
+        if not isinstance(op, GenericOp) or op.is_fixed:
             return op
         dims = _small_dims(op)
         return _unrolled(op, dims) if dims else op

@@ -183,7 +183,7 @@ class Free:
 class For:
     """``for var in range(lower, upper, step)``; ``step`` is a positive literal.
 
-    ``of_program`` is a loop of the user's.
+    ``of_program`` is a loop of the user's. One with ``lanes`` is one vector of so many numbers.
     """
 
     var: str
@@ -192,6 +192,7 @@ class For:
     body: Sequence[Stmt]
     step: int = 1
     of_program: bool = False
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

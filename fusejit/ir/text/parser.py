@@ -29,6 +29,7 @@ from fusejit.ir.ops import (
     Loop,
     Op,
     Operand,
+    RegisterTile,
     ReshapeOp,
     Scatter,
     Store,
@@ -179,6 +180,8 @@ class _GraphParser(ElementParser):
         inits = tuple(self.listed(lambda: self.init(len(domain))))
         call = cursor.string("a function") if cursor.accept("library_call") else None
         is_unfused = cursor.accept("unfused")
+        is_materialized = cursor.accept("materialized")
+        registers = self.register_tile() if cursor.accept("registers") else None
         opening = cursor.peek
         payload = parse_payload(cursor, [o.value.type.dtype for o in inputs], len(inits))
         cursor.expect(":")
@@ -195,8 +198,26 @@ class _GraphParser(ElementParser):
             name=name,
             library_call=call,
             is_unfused=is_unfused,
+            register_tile=registers,
             results=results,
+            is_materialized=is_materialized,
         )
+
+    def register_tile(self) -> RegisterTile:
+        """``(8, 32 vector, _)``: an extent or nothing for each dim, one of them in vectors."""
+        sizes: list[int | None] = []
+        vector_dim = -1
+
+        def size() -> int | None:
+            nonlocal vector_dim
+            found = None if self.cursor.accept("_") else self.cursor.integer()
+            if self.cursor.accept("vector"):
+                vector_dim = len(sizes)
+            sizes.append(found)
+            return found
+
+        self.listed(size)
+        return RegisterTile(tuple(sizes), vector_dim)
 
     def init(self, num_dims: int) -> Init:
         combiner = None

@@ -185,6 +185,10 @@ class Printer:
         if op.library_call is not None:
             parts.append(f"library_call {json.dumps(op.library_call)}")
         parts += ["unfused"] * op.is_unfused
+        if op.is_materialized:
+            parts.append("materialized")
+        if op.register_tile is not None:
+            parts.append(str(op.register_tile))
         return f"{' '.join(parts)} {op.payload}"
 
     def operand(self, operand: Operand) -> str:

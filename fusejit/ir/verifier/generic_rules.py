@@ -243,6 +243,22 @@ def routines_start_from_nothing(op: Op) -> Iterator[str]:
                 yield f"the routine {op.library_call} starts from {init.start!r}"
 
 
+def register_tiles_match_the_domain(op: Op) -> Iterator[str]:
+    """A register tile has one entry for each dim; a dim with a size is parallel."""
+    if not isinstance(op, GenericOp) or op.register_tile is None:
+        return
+    sizes = op.register_tile.sizes
+    if len(sizes) != len(op.domain):
+        yield f"{len(sizes)} sizes of registers for {len(op.domain)} dims"
+    elif not 0 <= op.register_tile.vector_dim < len(sizes):
+        yield "no dim of the registers is vectorized"
+    elif sizes[op.register_tile.vector_dim] is None:
+        yield f"the vectorized dim {op.register_tile.vector_dim} has no size"
+    for size, iterator in zip(sizes, op.iterators, strict=False):
+        if size is not None and (size < 1 or iterator is not IteratorType.PARALLEL):
+            yield f"{size} points of a dim that is {iterator.value} in registers"
+
+
 def _covers(init: Init, type_: TensorType) -> bool:
     dims = [r.as_dim() for r in init.map.results]
     plain = [d for d in dims if d is not None]
@@ -273,4 +289,5 @@ GENERIC_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     plain_writes_reach_every_element_once,
     payload_reads_only_started_results,
     routines_start_from_nothing,
+    register_tiles_match_the_domain,
 )

@@ -1,0 +1,199 @@
+"""Nests of a register tile: partial results of a few points stay in vector registers.
+
+For a tile of 2 rows and 16 columns of a product, where the extents are 2 and 16::
+
+    acc = scratch(32, f32)                       # on the stack, which LLVM turns into registers
+    fill(acc, 0, 32, 0.0)
+    for k in range(n):
+        for j in range(16):                      # one vector
+            acc[j]      = acc[j]      + a[0, k] * b[k, j]
+            acc[16 + j] = acc[16 + j] + a[1, k] * b[k, j]
+    for j in range(16):
+        out[0, j] = acc[j]
+        out[1, j] = acc[16 + j]
+
+Tiles with other extents, at the ends, take the nest for any extents. Terms are combined one after
+the other, not in the order of `fusejit.ir.interpreter.summation`. An op with sequential dims, which
+are in order already, begins with its start instead of the identity.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from fusejit.codegen.loop_nests.accumulators import Accumulator, filled, write_totals
+from fusejit.codegen.loop_nests.loop_nest import (
+    LoopDim,
+    LoopNest,
+    PayloadEmitter,
+    Reference,
+    place_by_depth,
+    wrap,
+)
+from fusejit.dataclass import replace
+from fusejit.ir.loops.index_math import both, equal
+from fusejit.ir.loops.nodes import (
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Number,
+    Scratch,
+    Stmt,
+    StoreElement,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.types import IteratorType
+
+REGISTER_BYTES = 64
+
+LANE = "lane"
+"""The variable of the loop over the numbers of one vector."""
+
+
+def register_tile(
+    nest: LoopNest, accs: Sequence[Accumulator], others: Sequence[Stmt]
+) -> list[Stmt]:
+    """Loops for tiles of exactly the given extents; ``others`` for all other tiles."""
+    assert nest.op.register_tile is not None
+    sizes = {f"d{d}": n for d, n in enumerate(nest.op.register_tile.sizes) if n is not None}
+    tests: list[Expr] = []
+    for loop in nest.loops:
+        if loop.var in sizes and loop.extent != Polynomial.const(sizes[loop.var]):
+            tests.append(equal(loop.extent, sizes[loop.var]))
+    statements = _Tile(nest, accs, sizes, f"d{nest.op.register_tile.vector_dim}").statements()
+    if not tests:
+        return statements
+    return [If(both(*tests) if len(tests) > 1 else tests[0], statements, others)]
+
+
+class _Tile:
+    """One nest: the points of the tile, and the vectors into which they are divided."""
+
+    def __init__(
+        self,
+        nest: LoopNest,
+        accs: Sequence[Accumulator],
+        sizes: Mapping[str, int],
+        vector_dim: str,
+    ) -> None:
+        self.nest = nest
+        self.accs = accs
+        self.rows = [(var, n) for var, n in sizes.items() if var != vector_dim]
+        self.vector_dim = vector_dim
+        self.extent = sizes[vector_dim]
+        self.in_order = IteratorType.SEQUENTIAL in nest.op.iterators
+        itemsize = max(acc.dtype.itemsize for acc in accs)
+        self.lanes = 1
+        while self.lanes * itemsize < REGISTER_BYTES and self.extent % (2 * self.lanes) == 0:
+            self.lanes *= 2
+
+    def statements(self) -> list[Stmt]:
+        """The whole nest."""
+        inner_vars = {f"d{d}" for d in _inner_dims(self.nest.op)}
+        outer = [p for p in self.nest.loops if p.var not in inner_vars and not self._is_inside(p)]
+        reductions = [p for p in self.nest.loops if p.var in inner_vars]
+        num_points = self.extent
+        for _, size in self.rows:
+            num_points *= size
+        start: list[Stmt] = []
+        for acc in self.accs:
+            count = Integer(Polynomial.const(num_points))
+            start.append(Scratch(self._pointer(acc), count, acc.dtype, on_stack=True))
+            if acc.start is None or not self.in_order:
+                start.append(filled(self._pointer(acc), num_points, self._first(acc)))
+        vectors = range(0, self.extent, self.lanes)
+        if self.in_order:
+            start += [s for at in vectors for s in self._starts(at)]
+        steps = [s for at in vectors for s in self._vector(at)]
+        ends = [s for at in vectors for s in self._totals(at)]
+        lets = [s for s in steps if isinstance(s, Let)]
+        inner = wrap(reductions, [*lets, *(s for s in steps if isinstance(s, For))])
+        return wrap(outer, [*start, *inner, *ends])
+
+    def _is_inside(self, loop: LoopDim) -> bool:
+        return loop.var == self.vector_dim or any(loop.var == var for var, _ in self.rows)
+
+    @staticmethod
+    def _pointer(acc: Accumulator) -> str:
+        return f"registers{acc.suffix}"
+
+    def _points(self, at: int) -> Iterator[tuple[dict[str, Polynomial], Polynomial]]:
+        """For each row: what the loop names are, and where its numbers are among the partials."""
+        lane = Polynomial.name(LANE) + at
+        for number, point in enumerate(itertools.product(*(range(n) for _, n in self.rows))):
+            here = {var: Polynomial.const(k) for (var, _), k in zip(self.rows, point, strict=True)}
+            yield {**here, self.vector_dim: lane}, lane + number * self.extent
+
+    def _vector(self, at: int) -> list[Stmt]:
+        """One step of the reduction for all rows of the vector that begins at ``at``."""
+        lets: list[Let] = []
+        stores: list[Stmt] = []
+        for number, (here, place) in enumerate(self._points(at)):
+            inputs = [_moved(r, here) for r in self.nest.inputs]
+            dims = {d: _at(p, here) for d, p in self.nest.index_dims.items()}
+            emitter = PayloadEmitter(self.nest, f"{self.nest.prefix}r{at}_{number}_")
+            so_far = [Element(self._pointer(acc), place) for acc in self.accs]
+            inits = [*so_far] if self.in_order else [None] * len(so_far)
+            made, results = emitter.write(inputs, inits, dims)
+            lets += made
+            for acc, old, new in zip(self.accs, so_far, results, strict=True):
+                value = new if self.in_order else acc.combine(old, new)
+                stores.append(StoreElement(old.pointer, old.offset, value))
+        return self._for(lets, stores)
+
+    def _first(self, acc: Accumulator) -> Number:
+        return Number(0, acc.dtype) if self.in_order else acc.identity
+
+    def _starts(self, at: int) -> list[Stmt]:
+        """What accumulators begin with."""
+        stores: list[Stmt] = []
+        for here, place in self._points(at):
+            for acc in self.accs:
+                if acc.start is not None:
+                    value = _moved(acc.start, here).load()
+                    stores.append(StoreElement(self._pointer(acc), place, value))
+        return self._for([], stores) if stores else []
+
+    def _totals(self, at: int) -> list[Stmt]:
+        stores: list[Stmt] = []
+        for here, place in self._points(at):
+            values: list[Expr] = [Element(self._pointer(acc), place) for acc in self.accs]
+            if self.in_order:
+                for output, value in zip(self.nest.outputs, values, strict=True):
+                    assert output.pointer is not None
+                    stores.append(StoreElement(output.pointer, _moved(output, here).offset, value))
+                continue
+            accs = [replace(a, start=a.start and _moved(a.start, here)) for a in self.accs]
+            nest = replace(self.nest, outputs=[_moved(r, here) for r in self.nest.outputs])
+            stores += write_totals(nest, accs, values)
+        return self._for([], stores)
+
+    def _for(self, lets: Sequence[Let], stores: Sequence[Stmt]) -> list[Stmt]:
+        loop = LoopDim(LANE, Polynomial.const(self.lanes), False)
+        placed = place_by_depth([loop], lets, stores)
+        return [
+            replace(s, lanes=self.lanes) if isinstance(s, For) and s.var == LANE else s
+            for s in placed
+        ]
+
+
+def _inner_dims(op: GenericOp) -> list[int]:
+    """The dims along which terms are combined."""
+    return [d for d, i in enumerate(op.iterators) if i is not IteratorType.PARALLEL]
+
+
+def _moved(reference: Reference, here: Mapping[str, Polynomial]) -> Reference:
+    for var, value in here.items():
+        reference = reference.substitute(var, value)
+    return reference
+
+
+def _at(value: Polynomial, here: Mapping[str, Polynomial]) -> Polynomial:
+    for var, place in here.items():
+        value = value.substitute(var, place)
+    return value

@@ -1,0 +1,239 @@
+"""Operands in other layouts, with borders, and in blocks; convolutions as products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusejit.linalg as linalg
+from fusejit.dataclass import replace
+from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+
+DTYPES = (np.float64, np.float32, np.int64, np.int16, np.uint8, np.bool_)
+SIZES = ((23, 17, 14), (1, 1, 1), (8, 16, 4), (9, 31, 5), (3, 1, 40))
+
+
+def product(a: Any, b: Any) -> Any:
+    return a @ b
+
+
+def matrices(dtype: Any, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, Any]:
+    rng = np.random.default_rng(m)
+    values = (rng.standard_normal((m, k)) * 9, rng.standard_normal((k, n)) * 9)
+    return tuple(v.astype(dtype) for v in values)
+
+
+def in_loops(dtype: Any) -> Handle:
+    h = schedule(product, *matrices(dtype))["matmul"]
+    return h if h.op.library_call is None else h.generalize()
+
+
+def assert_products(s: Schedule, dtype: Any) -> None:
+    """A schedule of `product` computes it for other sizes, too."""
+    run = s.compile()
+    for m, n, k in SIZES:
+        a, b = matrices(dtype, m, n, k)
+        try:
+            found = run(a, b)
+        except ScheduleError:  # another variant serves such sizes
+            continue
+        tolerance = {"f": 1e-4 if a.itemsize == 4 else 1e-10}.get(a.dtype.kind, 0)
+        np.testing.assert_allclose(found, a @ b, tolerance, tolerance * 100)
+        assert found.dtype == (a @ b).dtype
+
+
+# --------------------------------------------------------------------------------------- transpose
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_transposed_products(dtype: Any) -> None:
+    h = in_loops(dtype).transpose_matmul("a")
+    assert h.schedule.steps[-1].tag == "bits"
+    assert_products(h.transpose_matmul("b").schedule, dtype)
+
+
+def test_a_copy_stays_in_memory() -> None:
+    a, b = matrices(np.float64)
+    h = in_loops(np.float64).transpose_matmul("b")
+    text = str(h.schedule)
+    assert 'generic "transpose" domain (s3, s1)' in text
+    assert "materialized" in text
+    traced = h.schedule.stage
+    fused = replace(traced, traced=replace(traced.traced, graph=h.schedule.graph)).fuse()
+    assert '"transpose' in str(fused)
+    np.testing.assert_allclose(h.schedule.compile()(a, b), a @ b)
+
+
+def test_an_operand_that_is_not_there() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match=r"no operand is named 'c'; legal: a \(a\) or b \(b\)"):
+        h.transpose_matmul("c")
+    swapped = schedule(lambda b, a: b @ a, *matrices(np.float64))["matmul"].generalize()
+    with pytest.raises(ScheduleError, match=r"several operands are named 'a'; legal: a \(b\)"):
+        swapped.transpose_matmul("a")
+    exp = schedule(lambda x, y: np.exp(x) @ y, *matrices(np.float64))["matmul"].generalize()
+    assert "a of matmul" in exp.transpose_matmul("exp").schedule.log
+
+
+def test_a_routine_takes_operands_as_they_are() -> None:
+    h = schedule(product, *matrices(np.float64))["matmul"]
+    with pytest.raises(ScheduleError, match="the routine matmul takes its operands as they are"):
+        h.transpose_matmul("a")
+    with pytest.raises(ScheduleError, match="the routine matmul takes its operands as they are"):
+        h.transpose_conv()
+
+
+def test_nothing_to_swap() -> None:
+    h = schedule(lambda a, b: a @ b, np.ones((3, 4), int), np.ones(4, int))["matmul"]
+    with pytest.raises(ScheduleError, match="b has 1 axes: there is nothing to swap"):
+        h.transpose_matmul("b")
+
+
+# ------------------------------------------------------------------------------------ convolutions
+def image_and_kernel(image: Any, kernel: Any, dtype: Any = np.int64) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return tuple((rng.standard_normal(shape) * 9).astype(dtype) for shape in (image, kernel))
+
+
+CONVOLUTIONS: dict[str, tuple[Any, Any, Callable[..., Any]]] = {
+    "conv_2d_nhwc_hwcf": (
+        (2, 9, 10, 3),
+        (3, 2, 3, 5),
+        lambda i, k: linalg.conv_2d_nhwc_hwcf(i, k, strides=(2, 1), dilations=(1, 2)),
+    ),
+    "conv_2d_nhwc_fhwc": (
+        (2, 9, 10, 3),
+        (5, 3, 3, 3),
+        lambda i, k: linalg.conv_2d_nhwc_fhwc(i, k),
+    ),
+    "conv_2d_nchw_fchw": (
+        (1, 3, 8, 9),
+        (4, 3, 3, 3),
+        lambda i, k: linalg.conv_2d_nchw_fchw(i, k, strides=(1, 2)),
+    ),
+    "conv_1d_nwc_wcf": ((2, 11, 3), (4, 3, 2), lambda i, k: linalg.conv_1d_nwc_wcf(i, k)),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_transposed_kernels(name: str) -> None:
+    image, kernel, function = CONVOLUTIONS[name]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)[name].transpose_conv()
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+    other = image_and_kernel((1, *image[1:]), kernel)
+    np.testing.assert_array_equal(h.schedule.compile()(*other), function(*other))
+
+
+def test_kernels_without_filters() -> None:
+    args = image_and_kernel((1, 6, 6, 3), (3, 3, 3))
+    h = schedule(lambda i, k: linalg.depthwise_conv_2d_nhwc_hwc(i, k), *args)
+    with pytest.raises(ScheduleError, match="b has 0 axes that only the result shares"):
+        h["depthwise_conv_2d_nhwc_hwc"].transpose_conv()
+    with pytest.raises(ScheduleError, match="it is no convolution: no window"):
+        in_loops(np.int64).transpose_conv()
+
+
+# --------------------------------------------------------------------------------------------- pad
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_padded_products(dtype: Any) -> None:
+    h = in_loops(dtype).pad(m=8, n=16)
+    assert h.schedule.steps[-1].tag == "bits"
+    assert_products(h.schedule, dtype)
+    h = h.pad(k=4, reassociate=True)
+    assert h.schedule.steps[-1].tag == ("reassoc" if np.dtype(dtype).kind == "f" else "bits")
+    assert_products(h.schedule, dtype)
+
+
+def test_padded_tiles_have_one_size() -> None:
+    h = in_loops(np.float64).tile(m=6, n=16).pad(m=4, n=16)
+    assert [e.as_constant() for e in h.op.domain[:2]] == [8, 16]
+    assert_products(h.schedule, np.float64)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_padded_convolutions(name: str) -> None:
+    image, kernel, function = CONVOLUTIONS[name]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)[name]
+    h = h.pad(**dict(zip(h.dims, (3, 4, 5, 2, 4, 4, 4), strict=False)))
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+
+
+def test_a_neutral_number_of_a_maximum() -> None:
+    x = -np.abs(np.random.default_rng(0).standard_normal((9, 7)))
+    h = schedule(lambda a: a.max(axis=1), x)["max"].pad(i=4, j=8)
+    assert "max pads a with -inf" in h.schedule.log
+    np.testing.assert_array_equal(h.schedule.compile()(x), x.max(axis=1))
+    h = schedule(lambda a: (-a).max(axis=1), x)
+    h = h["max"].rematerialize("negative").pad(j=8)
+    assert "pads a with inf" in h.schedule.log
+    np.testing.assert_array_equal(h.schedule.compile()(x), (-x).max(axis=1))
+
+
+def test_no_neutral_number() -> None:
+    """A factor that does not depend on the dim may be infinite."""
+    s = schedule(lambda a, b: (a * b).sum(axis=1), np.ones((9, 7)), np.ones((9, 1)))
+    h = s["sum"].rematerialize("multiply")
+    with pytest.raises(ScheduleError, match="no number in the operands beyond j makes a term that"):
+        h.pad(j=8, reassociate=True)
+    assert h.pad(i=8).schedule.steps[-1].tag == "bits"
+    ints = schedule(s.stage.function, np.ones((9, 7), int), np.ones((9, 1), int))
+    padded = ints["sum"].rematerialize("multiply").pad(j=8)
+    assert padded.schedule.compile()(np.ones((9, 7), int), np.ones((9, 1), int)).sum() == 63
+
+
+def test_what_cannot_be_padded() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match="k is summed, and the order of a float sum shows"):
+        h.pad(k=4)
+    with pytest.raises(ScheduleError, match="the size of m is 0: it is at least 1"):
+        h.pad(m=0)
+    with pytest.raises(ScheduleError, match="it has no dim z"):
+        h.pad(z=4)
+    with pytest.raises(ScheduleError, match="nothing would change"):
+        h.pad(m=1)
+    with pytest.raises(ScheduleError, match="nothing would change"):
+        h.pad(m=8).pad(m=4)
+    with pytest.raises(ScheduleError, match="the routine matmul takes its operands"):
+        schedule(product, *matrices(np.float64))["matmul"].pad(m=8)
+    gather = schedule(lambda a, n: a[n] + 1, np.ones((9, 7)), np.array([3, 0, 2]))
+    name = next(n for n in ("getitem", "take", "gather") if n in str(gather))
+    with pytest.raises(ScheduleError, match="it gathers"):
+        gather[name].pad(i=2)
+
+
+# --------------------------------------------------------------------------------------- hoist_pad
+def test_a_copy_leaves_the_loops_that_it_does_not_depend_on() -> None:
+    h = in_loops(np.float64).tile(m=8).tile(n=8).pad(m=8, n=8)
+    log = h.hoist_pad("a").schedule.log
+    assert "pad of a before n.0;" in log
+    assert_products(h.hoist_pad("a").schedule, np.float64)
+    with pytest.raises(ScheduleError, match=r"b depends on n.0: %\w+ mentions n_1"):
+        h.hoist_pad("b")
+    other = in_loops(np.float64).tile(n=8).tile(m=8).transpose_matmul("b")
+    assert "transpose of b before m.0;" in other.hoist_pad("b").schedule.log
+    whole = in_loops(np.float64).tile(m=8).tile(k=4, reassociate=True).tile(n=8)
+    whole = whole.transpose_matmul("a").hoist_pad("a")
+    assert "transpose of a before n.0;" in whole.schedule.log
+    assert_products(whole.schedule, np.float64)
+    threads = h.hoist_pad("a").threads("n.0").schedule
+    assert_products(threads, np.float64)
+
+
+def test_a_copy_before_all_loops() -> None:
+    h = in_loops(np.float64).tile(m=8).transpose_matmul("b").hoist_pad("b")
+    assert "transpose of b before m.0;" in h.schedule.log
+    assert_products(h.schedule, np.float64)
+
+
+def test_what_cannot_be_hoisted() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match=r"a is no copy beside the op; legal: pad\(..\) first"):
+        h.tile(m=8).hoist_pad("a")
+    with pytest.raises(ScheduleError, match="no loop is around it"):
+        h.transpose_matmul("a").hoist_pad("a")
+    moved = h.tile(m=8).transpose_matmul("b").hoist_pad("b")
+    with pytest.raises(ScheduleError, match="b is no copy beside the op"):
+        moved.hoist_pad("b")
