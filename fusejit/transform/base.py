@@ -6,7 +6,6 @@ and compared with the schedule before it on small arrays.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
+from fusejit.package_files import is_package_file
 from fusejit.transform.equivalence import check_equivalent
 from fusejit.transform.errors import ScheduleError, illegal
 from fusejit.transform.lookup import removed_by
@@ -39,8 +39,6 @@ DIM_NAMES = {
 """The names of the dims of these ops; those of others are i, j, k, .."""
 
 _LETTERS = "ijklpqrstuvwxyz"
-
-_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ def with_step(
     """The schedule with one more step; `BaseHandle.after` describes the parameters."""
     verify(graph)
     num_checked = 0
-    if check and old.args:
+    if check and old.is_checked and old.args:
         num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
     step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
     return replace(old, graph=graph, steps=(*old.steps, step))
@@ -207,6 +205,6 @@ def with_step(
 def _line_of_recipe() -> str:
     """The line outside of fusejit that applies a step."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and is_package_file(frame.f_code.co_filename):
         frame = frame.f_back
     return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

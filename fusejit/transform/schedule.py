@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -24,6 +26,7 @@ from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.lookup import find_op, forwarded
 from fusejit.transform.loop_text import loop_nests
+from fusejit.transform.saved import load_recipe
 from fusejit.transform.timing import median_seconds
 from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
@@ -39,6 +42,8 @@ class Schedule:
     graph : Graph
         The ops after the steps.
     steps : tuple of Step
+    is_checked : bool
+        Whether steps are compared on small arrays.
     """
 
     stage: Traced
@@ -47,6 +52,7 @@ class Schedule:
     steps: tuple[Step, ...] = ()
     names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
     loops: Mapping[str, LoopInfo] = field(default_factory=dict)
+    is_checked: bool = True
 
     def __getitem__(self, op: str | BaseHandle) -> Handle:
         """The op of a name, or at ``file.py:line``; ``add#2`` is the second of several.
@@ -174,7 +180,7 @@ class Schedule:
 
     def time(self, *args: Any, rounds: int = 7) -> list[float]:
         """The median seconds of a call before the first step and after each step."""
-        args = args or self.args
+        args = copy.deepcopy(args or self.args)  # calls may store into them
         functions = [replace(self, graph=graph).compile() for graph in self.graphs]
         return median_seconds([partial(function, *args) for function in functions], rounds)
 
@@ -200,8 +206,12 @@ def schedule(function: Callable[..., Any], *args: Any, options: Options | None =
     return Schedule(stage, args, stage.graph)
 
 
-def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) -> Graph:
+def scheduled(
+    stage: Traced, recipe: Callable[[Schedule], Schedule | Handle] | str | os.PathLike[str]
+) -> Graph:
     """Return the graph of a stage after a recipe; as it was where a step is not legal.
+
+    A path is that of a recipe with parameters (`fusejit.transform.saved`).
 
     Raises
     ------
@@ -209,6 +219,8 @@ def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) ->
         Under ``fullgraph=True``, if a step is not legal.
     """
     try:
+        if isinstance(recipe, str | os.PathLike):
+            recipe = load_recipe(recipe)
         result = recipe(Schedule(stage, (), stage.graph))
     except ScheduleError as error:
         if stage.options.fullgraph:
