@@ -87,7 +87,7 @@ class Tile:
     def is_whole(self) -> bool:
         """Whether all tiles have the full size, whatever the call."""
         extent = self.extent.as_constant()
-        return extent is not None and extent % self.size == 0
+        return self.size == 1 or (extent is not None and extent % self.size == 0)
 
 
 @dataclass(slots=True)
