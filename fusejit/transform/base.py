@@ -80,6 +80,10 @@ class BaseHandle:
     schedule: Schedule
     value: Value
 
+    def __getitem__(self: H, op: str | BaseHandle) -> H:
+        """Another op of the same schedule: `Schedule.__getitem__`."""
+        return replace(self, value=self.schedule[op].value)
+
     @property
     def op(self) -> GenericOp:
         """The op."""

@@ -180,7 +180,7 @@ def test_a_saved_recipe_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.warns(fusejit.FuseWarning, match="softmax runs without its schedule: .*json names"):
         fuse_jit(schedule=path)(softmax)(*args)
     path.write_text(json.dumps({**written, "parameters": {"columns": 4}}))
-    with pytest.raises(ScheduleError, match="has the parameters columns: .*of recipes:by_rows"):
+    with pytest.raises(ScheduleError, match=r"has the parameters columns: .*of recipes:by_rows"):
         load_recipe(path)
     path.write_text(json.dumps({**written, "machine": {"cpu": "abacus", "cores": 1}}))
     with pytest.warns(fusejit.FuseWarning, match="was tuned on abacus with 1 cores, and this is"):

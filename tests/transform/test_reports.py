@@ -42,6 +42,7 @@ def test_the_second_op_of_a_name(s: Schedule) -> None:
     with pytest.raises(ScheduleError, match=r"no op is named 'add#3'; there are: matmul"):
         s["add#3"]
     h = s["add#2"].tile(i=8).fuse("multiply", "add#1")
+    assert h["maximum"].value is h.schedule["maximum"].value
     np.testing.assert_array_equal(h.schedule.compile()(A, B), layer(A, B))
 
 
