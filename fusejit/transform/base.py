@@ -6,7 +6,6 @@ and compared with the schedule before it on small arrays.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
+from fusejit.package_files import is_package_file
 from fusejit.transform.equivalence import check_equivalent
 from fusejit.transform.errors import ScheduleError, illegal
 from fusejit.transform.lookup import removed_by
@@ -39,8 +39,6 @@ DIM_NAMES = {
 """The names of the dims of these ops; those of others are i, j, k, .."""
 
 _LETTERS = "ijklpqrstuvwxyz"
-
-_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +79,10 @@ class BaseHandle:
 
     schedule: Schedule
     value: Value
+
+    def __getitem__(self: H, op: str | BaseHandle) -> H:
+        """Another op of the same schedule: `Schedule.__getitem__`."""
+        return replace(self, value=self.schedule[op].value)
 
     @property
     def op(self) -> GenericOp:
@@ -161,24 +163,19 @@ class BaseHandle:
         moved : mapping, optional
             Values of other ops that handles find under another value now.
         """
-        verify(graph)
-        old = self.schedule
-        num_checked = 0
-        if check and old.args:
-            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
         value = op.results[0]
         renamed = {self.value: value, **(moved or {})}
-        step = Step(call, op.name, tag, graph, what, num_checked, _line_of_recipe(), renamed)
+        new = with_step(
+            self.schedule, call, tag, what, graph, op=op.name, check=check, moved=renamed
+        )
         new = replace(
-            old,
-            graph=graph,
-            steps=(*old.steps, step),
+            new,
             names={
-                **old.names,
+                **new.names,
                 **{v: tuple(names) for v, names in (others or {}).items()},
                 value: tuple(self.dims if dims is None else dims),
             },
-            loops={**old.loops, **(loops or {})},
+            loops={**new.loops, **(loops or {})},
         )
         return replace(self, schedule=new, value=value)
 
@@ -189,9 +186,29 @@ def call(name: str, *arguments: Any, **keywords: Any) -> str:
     return f"{name}({', '.join(given)})"
 
 
+def with_step(
+    old: Schedule,
+    call: str,
+    tag: str,
+    what: str,
+    graph: Graph,
+    *,
+    op: str = "",
+    check: bool = True,
+    moved: Mapping[Value, Value] | None = None,
+) -> Schedule:
+    """The schedule with one more step; `BaseHandle.after` describes the parameters."""
+    verify(graph)
+    num_checked = 0
+    if check and old.is_checked and old.args:
+        num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+    step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
+    return replace(old, graph=graph, steps=(*old.steps, step))
+
+
 def _line_of_recipe() -> str:
     """The line outside of fusejit that applies a step."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and is_package_file(frame.f_code.co_filename):
         frame = frame.f_back
     return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

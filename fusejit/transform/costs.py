@@ -133,7 +133,7 @@ class _Counting:
         elif isinstance(op, Store):
             return Counter({("bytes", op): self.store(op, sizes)})
         elif isinstance(op, Scatter):
-            size = _bytes(op.value, sizes)
+            size = num_bytes(op.value, sizes)
             return Counter({("bytes", op): size * (2 if op.combine is None else 3)})
         elif isinstance(op, Loop):
             return self.loop(op, sizes)
@@ -161,7 +161,7 @@ class _Counting:
         for one in made:
             if one in self.leaving or one in self.stored or not one.type.rank:
                 continue
-            size = _bytes(one, sizes)
+            size = num_bytes(one, sizes)
             self.scratch[one] = max(size, self.scratch.get(one, 0))
             if is_in_loop and size <= CACHED_BYTES:
                 self.cached.add(one)
@@ -177,7 +177,7 @@ class _Counting:
                 num = _product(op.domain, sizes) if is_gathered else _reached(operand, op, sizes)
                 total += num * operand.value.type.dtype.itemsize
         written = [r for r in op.results if r not in self.cached and r not in self.stored]
-        return total + sum(_bytes(r, sizes) for r in written)
+        return total + sum(num_bytes(r, sizes) for r in written)
 
     def store(self, op: Store, sizes: _Sizes) -> int:
         size = _product(op.view.extents, sizes) * op.view.buffer.type.dtype.itemsize
@@ -185,14 +185,15 @@ class _Counting:
         return size * ((op.view.buffer not in self.cached) + is_moved)
 
 
-def _product(extents: Iterable[AffineExpr], sizes: _Sizes) -> int:
+def _product(extents: Iterable[AffineExpr], sizes: Mapping[str, int]) -> int:
     total = 1
     for extent in extents:
         total *= max(extent.evaluate((), sizes), 0)
     return total
 
 
-def _bytes(made: Value | Buffer, sizes: _Sizes) -> int:
+def num_bytes(made: Value | Buffer, sizes: Mapping[str, int]) -> int:
+    """The bytes of an array."""
     return _product(made.type.extents, sizes) * made.type.dtype.itemsize
 
 

@@ -7,6 +7,7 @@ from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.no_fuse import no_fuse
 from fusejit.transform.pack import pack, unpack
 from fusejit.transform.pack_matmul import pack_matmul
 from fusejit.transform.pad import pad
@@ -26,6 +27,7 @@ class Handle(BaseHandle):
 
     fuse = fuse
     generalize = generalize
+    no_fuse = no_fuse
     interchange = interchange
     promote = promote
     hoist_pad = hoist_pad

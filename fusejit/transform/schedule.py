@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.ir.graph import Graph
 from fusejit.ir.text.printer import print_graph
@@ -15,13 +18,15 @@ from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
-from fusejit.transform.base import BaseHandle, LoopInfo, Step
+from fusejit.transform.automatic import automatic_recipe
+from fusejit.transform.base import BaseHandle, LoopInfo, Step, with_step
 from fusejit.transform.costs import sizes_of
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.errors import ScheduleError, illegal
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.lookup import find_op, forwarded
 from fusejit.transform.loop_text import loop_nests
+from fusejit.transform.saved import load_recipe
 from fusejit.transform.timing import median_seconds
 from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
@@ -37,6 +42,8 @@ class Schedule:
     graph : Graph
         The ops after the steps.
     steps : tuple of Step
+    is_checked : bool
+        Whether steps are compared on small arrays.
     """
 
     stage: Traced
@@ -45,6 +52,7 @@ class Schedule:
     steps: tuple[Step, ...] = ()
     names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
     loops: Mapping[str, LoopInfo] = field(default_factory=dict)
+    is_checked: bool = True
 
     def __getitem__(self, op: str | BaseHandle) -> Handle:
         """The op of a name, or at ``file.py:line``; ``add#2`` is the second of several.
@@ -87,6 +95,32 @@ class Schedule:
     def table(self, *args: Any, rounds: int = 7) -> str:
         """The log with the measured time of a call before the first step and after each one."""
         return log_text(self, self.time(*args, rounds=rounds))
+
+    def canonicalize(self, *, check: bool = True) -> Schedule:
+        """Fold views into the maps of ops, compute equal ops once, simplify, drop dead ops.
+
+        The automatic passes begin with this. Source: MLIR's ``canonicalize`` and ``cse``.
+
+        Raises
+        ------
+        ScheduleError
+            If nothing would change.
+        """
+        graph = canonicalize(self.graph)
+        if graph is self.graph:
+            raise illegal("canonicalize()", self.graph.name, "nothing would change")
+        what = "views folded into maps"
+        return with_step(self, "canonicalize()", "bits", what, graph, check=check)
+
+    def automatic(self) -> str:
+        """What the automatic passes would fuse, as the text of a recipe.
+
+        The text is a Python function that can be edited, and run as any recipe: first the folds
+        that the cost model accepts, then the groups of ops that share a loop over tiles. What no
+        step expresses stands in comments; the passes do it after the recipe. The size of tiles,
+        which they choose at run time, is a parameter.
+        """
+        return automatic_recipe(self)
 
     def show(self, step: int | None = None) -> str:
         """The printed graph after a step; 0 is before the first one, None after the last one."""
@@ -146,7 +180,7 @@ class Schedule:
 
     def time(self, *args: Any, rounds: int = 7) -> list[float]:
         """The median seconds of a call before the first step and after each step."""
-        args = args or self.args
+        args = copy.deepcopy(args or self.args)  # calls may store into them
         functions = [replace(self, graph=graph).compile() for graph in self.graphs]
         return median_seconds([partial(function, *args) for function in functions], rounds)
 
@@ -172,8 +206,12 @@ def schedule(function: Callable[..., Any], *args: Any, options: Options | None =
     return Schedule(stage, args, stage.graph)
 
 
-def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) -> Graph:
+def scheduled(
+    stage: Traced, recipe: Callable[[Schedule], Schedule | Handle] | str | os.PathLike[str]
+) -> Graph:
     """Return the graph of a stage after a recipe; as it was where a step is not legal.
+
+    A path is that of a recipe with parameters (`fusejit.transform.saved`).
 
     Raises
     ------
@@ -181,6 +219,8 @@ def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) ->
         Under ``fullgraph=True``, if a step is not legal.
     """
     try:
+        if isinstance(recipe, str | os.PathLike):
+            recipe = load_recipe(recipe)
         result = recipe(Schedule(stage, (), stage.graph))
     except ScheduleError as error:
         if stage.options.fullgraph:

@@ -10,20 +10,33 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+ROUND_SECONDS = 1e-3
+"""Short calls are repeated until a round takes about as long."""
+
+MAX_CALLS = 1000
+
 
 def median_seconds(
     calls: Sequence[Callable[[], Any]], rounds: int, what: str = "timing"
 ) -> list[float]:
     """The median seconds of each call, which take turns: what slows one round slows all."""
     times: list[list[float]] = [[] for _ in calls]
-    for call in calls:  # the first call finds no memory and no threads
-        call()
+    numbers: list[int] = []
+    for call in calls:
+        call()  # finds no memory and no threads
+        numbers.append(max(1, min(MAX_CALLS, int(ROUND_SECONDS / (_seconds(call, 1) + 1e-9)))))
     for _ in with_progress(range(rounds), what):
-        for call, found in zip(calls, times, strict=True):
-            begin = time.perf_counter()
-            call()
-            found.append(time.perf_counter() - begin)
+        for call, number, found in zip(calls, numbers, times, strict=True):
+            found.append(_seconds(call, number))
     return [sorted(found)[rounds // 2] for found in times]
+
+
+def _seconds(call: Callable[[], Any], number: int) -> float:
+    """The mean seconds of some calls in a row."""
+    begin = time.perf_counter()
+    for _ in range(number):
+        call()
+    return (time.perf_counter() - begin) / number
 
 
 def with_progress(items: Iterable[T], what: str) -> Iterator[T]:

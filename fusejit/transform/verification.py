@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +68,7 @@ def verify_schedule(
         At the first result that differs by more than the tags of the steps allow, or if no call
         could be compared.
     """
-    tags = {step.tag for step in schedule.steps}
-    tag = next((t for t in ("approx", "reassoc") if t in tags), "bits")
+    tag = tag_of(schedule)
     plain = schedule.stage.function
     run = schedule.compile()
     traced = replace(schedule, graph=schedule.stage.graph).compile() if tag == "bits" else None
@@ -101,6 +101,28 @@ def verify_schedule(
     return Verification(schedule.graph.name, tag, tuple(calls))
 
 
+def require_equal(schedule: Schedule, found: Any, expected: Any) -> None:
+    """Compare what a schedule returns with what the function returns without the steps.
+
+    Raises
+    ------
+    ScheduleError
+        If they differ by more than the tags of the steps allow. That is an internal error.
+    """
+    new, old, tag = [*_leaves(found)], [*_leaves(expected)], tag_of(schedule)
+    distance = _distance(new, old, old if tag == "bits" else [], tag, None)
+    if isinstance(distance, str):
+        raise ScheduleError(
+            f"{schedule.graph.name} (an internal error): {distance}\n{schedule.log}"
+        )
+
+
+def tag_of(schedule: Schedule) -> str:
+    """What all steps keep together."""
+    tags = {step.tag for step in schedule.steps}
+    return next((t for t in ("approx", "reassoc") if t in tags), "bits")
+
+
 def _inputs(args: tuple[Any, ...], tag: str) -> Iterator[tuple[Any, ...]]:
     """The arguments, and arrays of other sizes and with special values."""
     yield args
@@ -115,7 +137,8 @@ def _inputs(args: tuple[Any, ...], tag: str) -> Iterator[tuple[Any, ...]]:
 def _results(function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
     """What a call returns, and what becomes of its arguments."""
     own = copy.deepcopy(args)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return [*_leaves(function(*own)), *(a for a in own if isinstance(a, np.ndarray))]
 
 

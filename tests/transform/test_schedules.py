@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+from fusejit.transform.lookup import labels
 
 Function = Callable[..., Any]
 
@@ -54,9 +54,8 @@ def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, An
 
 
 def names(s: Schedule) -> list[str]:
-    """The names of the ops of which there is one."""
-    found = [base_name(op.name) for op in walk(s.graph.block) if isinstance(op, GenericOp)]
-    return [name for name in found if found.count(name) == 1 and name != "length"]
+    """The names that find an op: ``add`` where there is one, ``add#2`` where there are several."""
+    return [*labels(s.graph).values()]
 
 
 def interchange(op: Handle, rng: random.Random) -> Handle:
@@ -100,6 +99,8 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         return op.fuse(rng.choice(names(s)))
     if kind == "rematerialize":
         return op.rematerialize(rng.choice(names(s)))
+    if rng.random() < 0.1:
+        return op.no_fuse()
     if kind == "threads":
         return op.threads(rng.choice([*s.loops, "none"]))
     if kind == "layout":

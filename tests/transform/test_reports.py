@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit.dataclass import replace
+from fusejit.ir.ops import walk
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 from fusejit.transform.costs import estimate
 from fusejit.transform.log import quantity
@@ -36,11 +37,12 @@ def test_the_second_op_of_a_name(s: Schedule) -> None:
     assert "const 1.0" in s["add#1"].show()
     assert "const 3.0" in s["add#2"].show()
     assert s["multiply#1"].value is s["multiply"].value
-    line = f"test_views_of_schedules.py:{layer.__code__.co_firstlineno + 1}"
+    line = f"test_reports.py:{layer.__code__.co_firstlineno + 1}"
     assert s[f"{line}#3"].value is s["multiply"].value
     with pytest.raises(ScheduleError, match=r"no op is named 'add#3'; there are: matmul"):
         s["add#3"]
     h = s["add#2"].tile(i=8).fuse("multiply", "add#1")
+    assert h["maximum"].value is h.schedule["maximum"].value
     np.testing.assert_array_equal(h.schedule.compile()(A, B), layer(A, B))
 
 
@@ -51,7 +53,7 @@ def test_lengths_of_tiles_have_no_names(s: Schedule) -> None:
 
 def test_an_op_that_a_step_removed(s: Schedule) -> None:
     h = s["maximum"].rematerialize("add#2").rematerialize("multiply")
-    where = r"rematerialize\('multiply'\) \(test_views_of_schedules.py:\d+\)"
+    where = r"rematerialize\('multiply'\) \(test_reports.py:\d+\)"
     message = rf"no op is named 'multiply': step 2, {where}, removed it, and maximum computes it"
     with pytest.raises(ScheduleError, match=message):
         h.schedule["multiply"]
@@ -82,7 +84,7 @@ def test_the_log_has_costs_and_lines(s: Schedule) -> None:
     assert titles.split() == ["step", "line", "keeps", "moved", "flops", "scratch", "what"]
     assert traced.endswith("as traced")
     line = recipe.__code__.co_firstlineno + 1
-    assert all(f"test_views_of_schedules.py:{line}" in step for step in steps)
+    assert all(f"test_reports.py:{line}" in step for step in steps)
     assert "recompute x1.00" in steps[1]
     assert "time" not in titles
 
@@ -240,3 +242,41 @@ def test_the_loop_nest_of_memory() -> None:
 
 def test_the_source_of_the_kernels(s: Schedule) -> None:
     assert "parallel_for" in s["maximum"].tile(i=8).schedule.lower().source
+
+
+# ------------------------------------------------------------------------------------------ no_fuse
+def several(a: Any, b: Any) -> Any:
+    e = np.exp(a * 2)
+    return e + 1, e - a, (a * 2).sum(axis=1), a.max(axis=1)
+
+
+def test_no_fuse() -> None:
+    s = schedule(several, A, B)
+    for label in ("multiply#1", "exp", "add", "sum", "max"):
+        h = s[label].no_fuse()
+        assert "unfused" in h.show()
+        with pytest.raises(ScheduleError, match="it is kept apart already"):
+            h.no_fuse()
+        fused = h.schedule.lower().before
+        (op,) = [op for op in walk(fused.graph.block) if getattr(op, "is_unfused", False)]
+        assert op.payload == s[label].op.payload
+        assert len(op.results) == 1
+        groups = [group for step in fused.schedule.steps for group in getattr(step, "groups", ())]
+        assert not any(op in group.ops for group in groups)
+        for expected, found in zip(several(A, B), h.schedule.compile()(A, B), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    h = s["exp"].no_fuse("add", "sum")
+    assert "no_fuse('add', 'sum')" in h.schedule.log
+    with pytest.raises(ScheduleError, match="add is kept apart by no_fuse"):
+        h.schedule["add"].rematerialize("exp")
+    assert "unfused" in h.schedule["add"].tile(i=8).show()
+
+
+def test_nests_beside_an_op_that_is_kept_apart() -> None:
+    def two(a: Any, b: Any) -> Any:
+        a[:] = np.exp(a)
+        b[:] = a
+
+    s = schedule(two, A, np.ones_like(A))
+    merged, apart = s.lower().source, s["exp"].no_fuse().schedule.lower().source
+    assert merged.count("def chunk") < apart.count("def chunk")
