@@ -35,7 +35,6 @@ from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier.verify import verify
 
 
@@ -81,14 +80,14 @@ def _merge(graph: Graph, at: PassContext) -> Graph:
     return merge_siblings(graph, at.target, at.report, at.policy.merges)
 
 
-def _sums_in_order(graph: Graph, at: PassContext) -> Graph:
+def _tile_sums(graph: Graph, at: PassContext) -> Graph:
     """Register tiles for convolutions and their like; schedules are loaded only for these."""
     ops = (op for op in graph.block.ops if isinstance(op, GenericOp) and len(op.inputs) > 1)
-    if at.policy is None or not any(IteratorType.SEQUENTIAL in op.iterators for op in ops):
+    if at.policy is None or all(op.has_only_parallel_dims for op in ops):
         return graph
-    from fusejit.transform.sums_in_order import schedule_sums_in_order
+    from fusejit.transform.tile_sums import tile_sums
 
-    return schedule_sums_in_order(graph)
+    return tile_sums(graph)
 
 
 def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
@@ -115,7 +114,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("move reshapes up", _for_fusion(move_reshapes_up)),
     ("fold across reshapes that moved up", _fold),
     ("move reshapes down", _for_fusion(move_reshapes_down)),
-    ("tile sums in order", _sums_in_order),
+    ("tile sums", _tile_sums),
     ("unroll small reductions", _for_fusion(unroll_small_reductions)),
     ("drop dims of extent 1", _for_fusion(drop_unit_dims)),
     ("fold again after unrolling and dropping dims", _fold),

@@ -126,12 +126,12 @@ class _Tile:
             if acc.start is None or not self.in_order:
                 start.append(filled(self._pointer(acc), num_points, self._first(acc)))
         vectors = range(0, self.extent, self.lanes)
-        if self.in_order:
-            start += [s for at in vectors for s in self._starts(at)]
+        starts = [s for at in vectors for s in self._starts(at)]
         steps = [s for at in vectors for s in self._vector(at)]
         ends = [s for at in vectors for s in self._totals(at)]
         lets = [s for s in steps if isinstance(s, Let)]
         inner = wrap(reductions, [*lets, *(s for s in steps if isinstance(s, For))])
+        inner = [*starts, *inner] if self.in_order else [*inner, *starts]
         return wrap(outer, [*start, *inner, *ends])
 
     def _is_inside(self, loop: LoopDim) -> bool:
@@ -169,28 +169,33 @@ class _Tile:
         return Number(0, acc.dtype) if self.in_order else acc.identity
 
     def _starts(self, at: int) -> list[Stmt]:
-        """What accumulators begin with."""
+        """Starts are what sums in order begin with; other totals are combined with them."""
         stores: list[Stmt] = []
         for here, place in self._points(at):
             for acc in self.accs:
                 if acc.start is not None:
-                    value = _moved(acc.start, here).load()
-                    stores.append(StoreElement(self._pointer(acc), place, value))
+                    pointer, value = self._pointer(acc), _moved(acc.start, here).load()
+                    total = value if self.in_order else acc.combine(value, Element(pointer, place))
+                    stores.append(StoreElement(pointer, place, total))
         return self._for([], stores) if stores else []
 
     def _totals(self, at: int) -> list[Stmt]:
-        stores: list[Stmt] = []
+        """The stores of each row in a loop of its own: LLVM does not ask whether rows overlap."""
+        loops: list[Stmt] = []
+        accs = [replace(acc, start=None) for acc in self.accs]
         for here, place in self._points(at):
-            values: list[Expr] = [Element(self._pointer(acc), place) for acc in self.accs]
+            values: list[Expr] = [Element(self._pointer(acc), place) for acc in accs]
+            outputs = [_moved(r, here) for r in self.nest.outputs]
             if self.in_order:
-                for output, value in zip(self.nest.outputs, values, strict=True):
-                    assert output.pointer is not None
-                    stores.append(StoreElement(output.pointer, _moved(output, here).offset, value))
-                continue
-            accs = [replace(a, start=a.start and _moved(a.start, here)) for a in self.accs]
-            nest = replace(self.nest, outputs=[_moved(r, here) for r in self.nest.outputs])
-            stores += write_totals(nest, accs, values)
-        return self._for([], stores)
+                stores: list[Stmt] = [
+                    StoreElement(r.pointer, r.offset, value)
+                    for r, value in zip(outputs, values, strict=True)
+                    if r.pointer is not None
+                ]
+            else:
+                stores = write_totals(replace(self.nest, outputs=outputs), accs, values)
+            loops += self._for([], stores)
+        return loops
 
     def _for(self, lets: Sequence[Let], stores: Sequence[Stmt]) -> list[Stmt]:
         loop = LoopDim(LANE, Polynomial.const(self.lanes), False)

@@ -1,12 +1,11 @@
-"""`schedule_sums_in_order`: what the automatic pipeline does with convolutions and their like.
+"""`tile_sums`: the automatic schedule of convolutions, products of integers, and the like.
 
-A structured op sums in the order of its dims, so that its loops carry the sum from one term to the
-next. This pass tiles such an op and keeps the sums of a tile in vector registers, with `tile`,
-`fuse`, `vectorize`, `unroll` and `threads`, as a user's schedule would. Each sum has its terms in
-the same order as before, so that all bits stay. An elementwise op that alone reads the result is
-computed in the same tiles.
+This pass tiles an op that reads operands for several points and keeps the sums of a tile in vector
+registers, with the rewrites of `tile`, `fuse`, `vectorize`, `unroll` and `threads`. The order of
+terms stays, or does not show: a structured op sums in the order of its dims. So all bits stay. An
+elementwise op that alone reads the result is computed in the same tiles.
 
-    for oh.0 .. parallel, n.0 .., ow.0 .., f.0 ..:      conv_2d_nhwc_hwcf, then maximum
+    for oh.0 .. parallel, n.0 .., f.0 .., ow.0 ..:
       fill, conv_2d_nhwc_hwcf on 1 x 1 x 8 x 32 points in registers, maximum
 """
 
@@ -24,7 +23,7 @@ from fusejit.ir.values import Value
 from fusejit.transform.destinations import users
 from fusejit.transform.errors import ScheduleError
 from fusejit.transform.fuse import moved_into_loops
-from fusejit.transform.rules import loop_of, replaced
+from fusejit.transform.rules import loop_of, reassociates, replaced
 from fusejit.transform.tile import in_tiles
 from fusejit.transform.vectorize import why_no_accumulators
 
@@ -48,8 +47,8 @@ class Plan:
     row_dim: int
 
 
-def schedule_sums_in_order(graph: Graph) -> Graph:
-    """Tile the sums in order at the top of a graph; the same object if there is none."""
+def tile_sums(graph: Graph) -> Graph:
+    """Tile the sums at the top of a graph; the same object if there is none."""
     for op in graph.block.ops:
         plan = _plan(op) if isinstance(op, GenericOp) else None
         if plan is not None and isinstance(op, GenericOp):
@@ -59,12 +58,12 @@ def schedule_sums_in_order(graph: Graph) -> Graph:
 
 
 def _plan(op: GenericOp) -> Plan | None:
-    """Tiles for an op that sums in order and reads an operand for several points; else None.
+    """Tiles for an op that combines terms and reads an operand for several points; else None.
 
     The vector dim is the last axis of the result. Operands have it as their last axis, or not at
     all. The row dim is the last one before it along which some operand does not change.
     """
-    if IteratorType.SEQUENTIAL not in op.iterators or op.register_tile or len(op.inits) != 1:
+    if op.has_only_parallel_dims or op.is_fixed or len(op.inits) != 1 or reassociates(op):
         return None
     (init,), (result,) = op.inits, op.results
     if why_no_accumulators(op) or op.payload.has_extract() or result.type.dtype.kind not in "fiu":
