@@ -14,6 +14,7 @@ from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
+from fusejit.transform.tile_reduction import tile_reduction
 from fusejit.transform.transpose import transpose_conv, transpose_matmul
 from fusejit.transform.unroll import unroll
 from fusejit.transform.vectorize import vectorize
@@ -33,6 +34,7 @@ class Handle(BaseHandle):
     split = split
     threads = threads
     tile = tile
+    tile_reduction = tile_reduction
     to_library = to_library
     unroll = unroll
     vectorize = vectorize

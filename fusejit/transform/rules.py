@@ -114,6 +114,11 @@ def unused(name: str, taken: set[str]) -> str:
     return found
 
 
+def new_symbol(name: str, taken: set[str]) -> str:
+    """An unused name for a symbol: ``i_0_1`` for dim ``i.0``."""
+    return unused(name.replace(".", "_"), taken)
+
+
 def next_alias_class(graph: Graph) -> int:
     """A class for new memory, which overlaps with no other."""
     classes = [b.alias_class for b in graph.buffers]

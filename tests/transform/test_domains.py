@@ -236,3 +236,49 @@ def test_peel() -> None:
         return h.schedule["matmul_rest"].peel("m.0_rest")
 
     check(product, "mk kn", blocked, tag="reassoc")
+
+
+# --------------------------------------------------------------------------------- tile_reduction
+def test_tile_reduction_of_other_dims() -> None:
+    h = schedule(total, A)["sum"]
+    message = r"tile_reduction\(j=4\) of sum: j is not reduced; legal: i=.."
+    with pytest.raises(ScheduleError, match=message):
+        h.tile_reduction(j=4)
+    with pytest.raises(ScheduleError, match="one dim gets accumulators at a time"):
+        h.tile_reduction(i=4, j=4)
+    with pytest.raises(ScheduleError, match=r"1 accumulators change nothing; legal: 2 to .."):
+        h.tile_reduction(i=1)
+    with pytest.raises(ScheduleError, match=r"calls the routine matmul; legal: generalize\(\)"):
+        schedule(product, A, B)["matmul"].tile_reduction(k=4, reassociate=True)
+
+
+def test_tile_reduction_of_a_float_sum() -> None:
+    h = schedule(total, A)["sum"]
+    with pytest.raises(ScheduleError, match=r"i is summed, .*; legal: reassociate=True"):
+        h.tile_reduction(i=4)
+    partial = h.tile_reduction(i=4, reassociate=True)
+    assert partial.dims == ("i.0", "j", "i.1")
+    assert partial.schedule.steps[0].tag == "reassoc"
+    assert partial.schedule["sum_total"].dims == ("j", "i.1")
+    assert partial.schedule["sum_rest"].dims == ("i", "j")
+
+
+def test_tile_reduction_without_a_rest() -> None:
+    h = schedule(lambda a: (np.zeros((12, 3)) + a[0, 0]).sum(axis=0), A)["sum"]
+    h = h.tile_reduction(i=4, reassociate=True)
+    assert "sum_rest" not in str(h.schedule)
+    with pytest.raises(ScheduleError, match=r"3 accumulators change nothing; legal: 2 to 2"):
+        h.tile_reduction(**{"i.0": 3}, reassociate=True)
+
+
+def test_tile_reduction() -> None:
+    check(largest, "mn", lambda s: s["max"].tile_reduction(j=4))
+    many = ("i2", "u1", "i8")
+    check(total, "mn", lambda s: s["sum"].tile_reduction(i=3), dtypes=many)
+
+    def accumulators(s: Schedule) -> Handle:
+        return s["sum"].tile_reduction(i=8, reassociate=True).tile(**{"i.1": 3, "j": 4})
+
+    check(total, "mn", accumulators, tag="reassoc")
+    check(whole, "mn", lambda s: s["sum"].tile_reduction(i=3, reassociate=True), tag="reassoc")
+    check(product, "mk kn", lambda s: loops(s).tile_reduction(k=4, reassociate=True), tag="reassoc")

@@ -72,7 +72,17 @@ def peel(op: Handle, rng: random.Random) -> Handle:
     return op.peel(rng.choice([*op.schedule.loops, "none"]))
 
 
-DOMAINS = {"interchange": interchange, "peel": peel, "split": split}
+def tile_reduction(op: Handle, rng: random.Random) -> Handle:
+    sizes = {rng.choice(op.dims): rng.choice((2, 3, 8))}
+    return op.tile_reduction(reassociate=True, **sizes)
+
+
+DOMAINS = {
+    "interchange": interchange,
+    "peel": peel,
+    "split": split,
+    "tile_reduction": tile_reduction,
+}
 """Steps that change the domain of an op."""
 
 
