@@ -17,6 +17,7 @@ from fusejit.transform.tile import tile
 from fusejit.transform.tile_reduction import tile_reduction
 from fusejit.transform.transpose import transpose_conv, transpose_matmul
 from fusejit.transform.unroll import unroll
+from fusejit.transform.unroll_reduction import unroll_reduction
 from fusejit.transform.vectorize import vectorize
 
 
@@ -37,6 +38,7 @@ class Handle(BaseHandle):
     tile_reduction = tile_reduction
     to_library = to_library
     unroll = unroll
+    unroll_reduction = unroll_reduction
     vectorize = vectorize
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul

@@ -111,6 +111,12 @@ def largest(a: Any) -> Any:
     return np.where(np.arange(a.shape[1]) > 1, a, 0).max(axis=1, initial=1)
 
 
+def windows(a: Any) -> Any:
+    """Sums of three neighbours in rows and two in columns, with weights."""
+    weights = np.arange(1, 4)
+    return (a[:, :, None, None] * weights[:, None] * np.arange(2, 4)).sum(axis=(2, 3))
+
+
 def product(a: Any, b: Any) -> Any:
     return a @ b
 
@@ -282,3 +288,35 @@ def test_tile_reduction() -> None:
     check(total, "mn", accumulators, tag="reassoc")
     check(whole, "mn", lambda s: s["sum"].tile_reduction(i=3, reassociate=True), tag="reassoc")
     check(product, "mk kn", lambda s: loops(s).tile_reduction(k=4, reassociate=True), tag="reassoc")
+
+
+# ------------------------------------------------------------------------------- unroll_reduction
+def test_unroll_reduction_of_other_dims() -> None:
+    h = schedule(windows, A)["sum"]
+    with pytest.raises(ScheduleError, match='i is not reduced; legal: "k" or "l"'):
+        h.unroll_reduction("i")
+    with pytest.raises(ScheduleError, match="no dim is given"):
+        h.unroll_reduction()
+    with pytest.raises(ScheduleError, match="i has extent s0, which is no known number above 0"):
+        schedule(total, A)["sum"].unroll_reduction("i")
+    many = schedule(lambda a: (np.zeros((5, 99)) + a[0, 0]).sum(axis=1), A)["sum"]
+    with pytest.raises(ScheduleError, match="99 points are too many for one payload: at most 64"):
+        many.unroll_reduction("j")
+
+
+def test_unroll_reduction_of_what_is_summed_last() -> None:
+    h = schedule(windows, A)["sum"]
+    message = r"l is summed first, .*; legal: unroll_reduction\(\"l\"\) or reassociate=True"
+    with pytest.raises(ScheduleError, match=message):
+        h.unroll_reduction("k")
+    assert h.unroll_reduction("k", reassociate=True).schedule.steps[0].tag == "reassoc"
+    assert h.unroll_reduction("l").unroll_reduction("k").op.is_elementwise
+
+
+def test_unroll_reduction() -> None:
+    check(windows, "mn", lambda s: s["sum"].unroll_reduction("l", "k"))
+    check(windows, "mn", lambda s: s["sum"].unroll_reduction("l"))
+    again = ("f8", "i4")
+    unrolled: Recipe = lambda s: s["sum"].unroll_reduction("k", reassociate=True)  # noqa: E731
+    check(windows, "mn", unrolled, dtypes=again, tag="reassoc")
+    check(windows, "mn", lambda s: s["sum"].tile(i=4).unroll_reduction("l"), dtypes=again)

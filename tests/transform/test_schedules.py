@@ -77,11 +77,16 @@ def tile_reduction(op: Handle, rng: random.Random) -> Handle:
     return op.tile_reduction(reassociate=True, **sizes)
 
 
+def unroll_reduction(op: Handle, rng: random.Random) -> Handle:
+    return op.unroll_reduction(rng.choice(op.dims), reassociate=True)
+
+
 DOMAINS = {
     "interchange": interchange,
     "peel": peel,
     "split": split,
     "tile_reduction": tile_reduction,
+    "unroll_reduction": unroll_reduction,
 }
 """Steps that change the domain of an op."""
 
