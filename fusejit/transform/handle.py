@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
+from fusejit.transform.collapse import collapse
+from fusejit.transform.expand import expand
+from fusejit.transform.fold_unit_dims import fold_unit_dims
 from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
@@ -24,6 +27,9 @@ from fusejit.transform.vectorize import vectorize
 class Handle(BaseHandle):
     """An op of a schedule. Each method returns the op in a new schedule."""
 
+    collapse = collapse
+    expand = expand
+    fold_unit_dims = fold_unit_dims
     fuse = fuse
     generalize = generalize
     interchange = interchange

@@ -320,3 +320,100 @@ def test_unroll_reduction() -> None:
     unrolled: Recipe = lambda s: s["sum"].unroll_reduction("k", reassociate=True)  # noqa: E731
     check(windows, "mn", unrolled, dtypes=again, tag="reassoc")
     check(windows, "mn", lambda s: s["sum"].tile(i=4).unroll_reduction("l"), dtypes=again)
+
+
+# --------------------------------------------------------------------------------------- collapse
+def elementwise(a: Any) -> Any:
+    return np.maximum(a * 2, 1)
+
+
+def column(a: Any) -> Any:
+    """A dim of extent 1 is added to each row."""
+    return a.sum(axis=1, keepdims=True) * 2
+
+
+def test_collapse_of_one_dim() -> None:
+    h = schedule(elementwise, A)["maximum"]
+    with pytest.raises(ScheduleError, match="two different dims are merged at least"):
+        h.collapse("i")
+    with pytest.raises(ScheduleError, match="two different dims are merged at least"):
+        h.collapse("i", "i")
+
+
+def test_collapse_of_what_does_not_lie_together() -> None:
+    with pytest.raises(ScheduleError, match=r"is read through \(d0, d1\) -> \(d1\)"):
+        schedule(lambda a, b: a + b[0], A, A)["add"].collapse("i", "j")
+    with pytest.raises(ScheduleError, match="%v0 would have to be copied"):
+        schedule(lambda a: a + 1, A[:, ::2])["add"].collapse("i", "j")
+    with pytest.raises(ScheduleError, match=r"is read through \(d0, d1\) -> \(d0, d1\)"):
+        schedule(elementwise, A)["maximum"].collapse("j", "i")
+    with pytest.raises(ScheduleError, match="parallel and reduction dims of max cannot be one"):
+        schedule(largest, A)["max"].collapse("i", "j")
+    transposed = schedule(lambda a: a.T + 1, A)["add"]
+    with pytest.raises(ScheduleError, match=r"would have to be copied|in another order in memory"):
+        transposed.collapse("i", "j")
+
+
+def test_collapse_in_a_loop() -> None:
+    h = schedule(lambda a: np.exp(a[:, :4] + 1), A)["exp"].tile(i=4).fuse("add").schedule["add"]
+    with pytest.raises(ScheduleError, match="would have to be copied"):
+        h.collapse("i", "j")
+    wide = schedule(lambda a: np.exp(a + 1), A)["exp"].tile(i=4)
+    with pytest.raises(ScheduleError, match="i_1 times s1 is not known before the loop around it"):
+        wide.collapse("i", "j")
+
+
+def test_collapse() -> None:
+    h = check(elementwise, "mn", lambda s: s["maximum"].collapse("i", "j"))
+    assert h.dims == ("ij",)
+    check(elementwise, "mn", lambda s: s["maximum"].collapse("i", "j").tile(ij=5))
+    check(whole, "mn", lambda s: s["sum"].collapse("i", "j", reassociate=True), tag="reassoc")
+    with pytest.raises(ScheduleError, match=r"i and j is summed, .*legal: reassociate=True"):
+        schedule(whole, A)["sum"].collapse("i", "j")
+
+
+# ----------------------------------------------------------------------------------------- expand
+def test_expand_of_an_unknown_extent() -> None:
+    h = schedule(elementwise, A)["maximum"]
+    message = r"i has extent s0, which is not known to be a multiple of 4; legal: tile\(i=..\)"
+    with pytest.raises(ScheduleError, match=message):
+        h.expand(i=4)
+    with pytest.raises(ScheduleError, match="a size of 1 changes nothing"):
+        h.expand(i=1)
+    with pytest.raises(ScheduleError, match=r"one dim is split at a time; legal: i=.. or j=.."):
+        h.expand(i=2, j=2)
+
+
+def test_expand_of_a_float_sum() -> None:
+    h = schedule(lambda a: (np.zeros((12, 3)) + a[0, 0]).sum(axis=0), A)["sum"]
+    with pytest.raises(ScheduleError, match=r"i is summed, .*; legal: reassociate=True"):
+        h.expand(i=4)
+    assert h.expand(i=4, reassociate=True).dims == ("i.0", "i.1", "j")
+
+
+def test_expand() -> None:
+    def whole_tiles(s: Schedule) -> Handle:
+        return s["add"].tile(i=8, j=6).peel("i.0").expand(i=4)
+
+    h = check(outer, "mn nm", whole_tiles)
+    assert h.dims == ("i.0", "i.1", "j")
+    check(outer, "mn nm", lambda s: whole_tiles(s).interchange("j i.0 i.1"))
+    check(outer, "mn nm", lambda s: whole_tiles(s).tile(**{"i.1": 3}))
+
+    def blocks(s: Schedule) -> Handle:
+        h = s["sum"].tile(i=8, reassociate=True).peel("i.0")
+        return h.expand(i=4, reassociate=True)
+
+    check(total, "mn", blocks, tag="reassoc")
+    check(largest, "mn", lambda s: s["max"].tile(j=6).peel("j.0").expand(j=2))
+
+
+# --------------------------------------------------------------------------------- fold_unit_dims
+def test_fold_unit_dims() -> None:
+    with pytest.raises(ScheduleError, match="no dim has extent 1 and may be dropped"):
+        schedule(elementwise, A)["maximum"].fold_unit_dims()
+    h = check(column, "mn", lambda s: s["multiply"].fold_unit_dims())
+    assert h.dims == ("i",)
+    last = schedule(lambda a: a[:, :1].sum(axis=1), A)["sum"]
+    with pytest.raises(ScheduleError, match="no dim has extent 1 and may be dropped"):
+        last.fold_unit_dims()

@@ -81,7 +81,22 @@ def unroll_reduction(op: Handle, rng: random.Random) -> Handle:
     return op.unroll_reduction(rng.choice(op.dims), reassociate=True)
 
 
+def collapse(op: Handle, rng: random.Random) -> Handle:
+    return op.collapse(*op.dims[:2], reassociate=True)
+
+
+def expand(op: Handle, rng: random.Random) -> Handle:
+    return op.expand(reassociate=True, **{rng.choice(op.dims): rng.choice((2, 3, 4))})
+
+
+def fold_unit_dims(op: Handle, rng: random.Random) -> Handle:
+    return op.fold_unit_dims()
+
+
 DOMAINS = {
+    "collapse": collapse,
+    "expand": expand,
+    "fold_unit_dims": fold_unit_dims,
     "interchange": interchange,
     "peel": peel,
     "split": split,
