@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from fusejit.decorated import Decorated
@@ -64,7 +65,7 @@ def fuse_jit(
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
     compile_seconds: float | None = None,
-    schedule: Callable[[Any], Any] | None = None,
+    schedule: Callable[[Any], Any] | str | PathLike[str] | None = None,
 ) -> Callable[[Callable[P, R]], FusedFunction[P, R]]: ...
 
 
@@ -77,7 +78,7 @@ def fuse_jit(
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
     compile_seconds: float | None = None,
-    schedule: Callable[[Any], Any] | None = None,
+    schedule: Callable[[Any], Any] | str | PathLike[str] | None = None,
 ) -> Any:
     """Fuse and compile a NumPy function, once per signature of its arguments.
 
@@ -107,10 +108,11 @@ def fuse_jit(
         Processor time that one compile may take: 10, unless FUSEJIT_COMPILE_SECONDS says otherwise.
         A call whose compile takes longer runs as plain NumPy, with a `FuseWarning` that says where
         the time went, and so do later calls of its kind. ``math.inf`` waits for ever.
-    schedule : callable, optional
+    schedule : callable or path, optional
         A recipe: it gets a `fusejit.transform.Schedule` of each variant and returns it, or one of
         its ops, after some steps. Where a step is not legal the automatic passes alone run, with a
-        `FuseWarning`; with ``fullgraph=True`` that is an error.
+        `FuseWarning`; with ``fullgraph=True`` that is an error. A path is that of a file that
+        `fusejit.transform.TuneResult.save` has written.
 
     Returns
     -------
@@ -124,6 +126,8 @@ def fuse_jit(
         compiled; if ``fusion`` is neither a name nor callable.
     ValueError
         If there is no policy named ``fusion``, or ``compile_seconds`` is below 0.
+    OSError
+        If ``schedule`` is a path that cannot be read.
 
     Examples
     --------
@@ -136,6 +140,9 @@ def fuse_jit(
     """
     if compile_seconds is not None and not compile_seconds >= 0:
         raise ValueError(f"compile_seconds={compile_seconds!r} is not a number of seconds")
+    if isinstance(schedule, str | PathLike):
+        with open(schedule, "rb"):  # a wrong path is told at once
+            pass
     options = options_from_environment(
         enabled=enabled,
         fullgraph=fullgraph,
@@ -155,7 +162,7 @@ def fuse_jit(
     return _decorate(function, options)
 
 
-def _scheduled(recipe: Callable[[Any], Any], stage: Any) -> Any:
+def _scheduled(recipe: Callable[[Any], Any] | str | PathLike[str], stage: Any) -> Any:
     from fusejit.transform.schedule import scheduled  # not needed without a recipe
 
     return scheduled(stage, recipe)

@@ -28,16 +28,13 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.payload import Payload
+from fusejit.ir.text.expressions import expressions
 from fusejit.ir.text.printer import extents_text, number_text
 from fusejit.ir.text.unique_names import Names
 from fusejit.ir.values import Value, View
 
 MAX_TEXT = 48  # characters of a payload or of a source line in a label
 
-_INFIX = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/"},
-    **{"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="},
-}
 _FILL = {"elementwise": "#dbe9f6", "reduction": "#fbe3c8", "library": "#e6dcf2", "store": "#f6d5d5"}
 
 
@@ -214,22 +211,8 @@ def _payload_text(op: GenericOp) -> str:
 
 def _expressions(payload: Payload) -> list[str]:
     """One text per ref; a long one is cut, so that shared parts do not grow without bound."""
-    texts = [payload.ref_name(ref) for ref in range(payload.num_arguments)]
-    for instr in payload.instrs:
-        operands = [texts[ref] for ref in instr.operands]
-        sign = _INFIX.get(instr.op)
-        if instr.op == "const":
-            text = number_text(instr.attr)
-        elif instr.op == "index":
-            text = f"index({instr.attr})"
-        elif instr.op == "extract":
-            text = f"in{instr.attr}[{', '.join(operands)}]"
-        elif sign is not None and len(operands) == 2:
-            text = f"({operands[0]} {sign} {operands[1]})"
-        else:
-            text = f"{instr.op}({', '.join(operands)})"
-        texts.append(_short(text))
-    return texts
+    names = [payload.ref_name(ref) for ref in range(payload.num_arguments)]
+    return expressions(payload, names, names, lambda e: f"index({e})", lambda _, text: _short(text))
 
 
 def _user_lines(op: Op) -> list[str]:

@@ -31,10 +31,11 @@ from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.ir.execution_plan import FusionReport, Group
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Op
+from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
+from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier.verify import verify
 
 
@@ -80,6 +81,16 @@ def _merge(graph: Graph, at: PassContext) -> Graph:
     return merge_siblings(graph, at.target, at.report, at.policy.merges)
 
 
+def _sums_in_order(graph: Graph, at: PassContext) -> Graph:
+    """Register tiles for convolutions and their like; schedules are loaded only for these."""
+    ops = (op for op in graph.block.ops if isinstance(op, GenericOp) and len(op.inputs) > 1)
+    if at.policy is None or not any(IteratorType.SEQUENTIAL in op.iterators for op in ops):
+        return graph
+    from fusejit.transform.sums_in_order import schedule_sums_in_order
+
+    return schedule_sums_in_order(graph)
+
+
 def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
     """A pass that only helps fusion: without a policy every op stays as it was written."""
     return lambda graph, at: graph if at.policy is None else rewrite(graph)
@@ -104,6 +115,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("move reshapes up", _for_fusion(move_reshapes_up)),
     ("fold across reshapes that moved up", _fold),
     ("move reshapes down", _for_fusion(move_reshapes_down)),
+    ("tile sums in order", _sums_in_order),
     ("unroll small reductions", _for_fusion(unroll_small_reductions)),
     ("drop dims of extent 1", _for_fusion(drop_unit_dims)),
     ("fold again after unrolling and dropping dims", _fold),

@@ -40,7 +40,7 @@ from fusejit.ir.loops.program import (
     Program,
     walk_steps,
 )
-from fusejit.ir.ops import HostCall, Op, walk
+from fusejit.ir.ops import GenericOp, HostCall, Op, walk
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.target_facts import Target
 from fusejit.ir.text.printer import print_graph
@@ -137,7 +137,9 @@ class Fused:
         start = time.perf_counter()
         with self.before.watched() as watched:
             watched.enter(["lower", "emit"], partial(print_graph, self.graph))
-            merge = self.before.options.fusion in MERGING
+            ops = walk(self.graph.block)
+            is_free = not any(isinstance(op, GenericOp) and op.is_unfused for op in ops)
+            merge = is_free and self.before.options.fusion in MERGING
             log = self.before.log
             program = lower(self.schedule, self.before.traced.checks, merge, log)
             load_providers()

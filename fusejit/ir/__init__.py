@@ -36,7 +36,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"
     sub     ::= "(" expr ")" | %integers map?                   an axis of the view: where
     call    ::= "library_call" "name"
-    kept    ::= "materialized"? ("registers" "(" ((number | "_") "vector"?)* ")")?
+    kept    ::= "unfused"? "materialized"? ("registers" "(" ((number | "_") "vector"?)* ")")?
     carry   ::= "carry" "(" ( %argument "=" %start ":" vtype )* ")"
     block   ::= "{" op+ ( "yield" %x* )? "}"
     view    ::= @a ( map "(" extent* ")" )?

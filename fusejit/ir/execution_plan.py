@@ -95,7 +95,8 @@ def walk_steps(steps: Sequence[Step]) -> Iterator[Step]:
 class Folded:
     """A producer that was folded into a consumer, or a sibling that was merged with it, and why.
 
-    Also an op that was hoisted out of a loop, which then stands for the consumer.
+    Also an op that was hoisted out of a loop, which then stands for the consumer. ``values`` are
+    what the producer and the consumer define: later passes keep them.
     """
 
     producer: str
@@ -104,6 +105,7 @@ class Folded:
     how: str = "fold"  # or "merge", or "hoist"
     rule: str = ""
     reason: str = ""
+    values: tuple[Value, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,7 @@ class GenericOp(Op):
     are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
     traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
     op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
+    The passes fuse nothing with an op that ``is_unfused``.
     ``is_materialized`` says that a schedule wants its results in memory: no policy folds it.
     """
 
@@ -123,6 +124,7 @@ class GenericOp(Op):
     library_call: str | None = None
     absorbed: tuple[Origin, ...] = ()
     is_named: bool = False
+    is_unfused: bool = False
     is_materialized: bool = False
     register_tile: RegisterTile | None = None
 

@@ -167,6 +167,9 @@ ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction
 MAX_COLUMN_BYTES = 2**28
 """A convolution copies its windows for BLAS only if the copy is not larger than this."""
 
+MIN_FILTERS = 16
+"""From so many filters on, the loops of a convolution fill a vector register, and are faster."""
+
 
 def _is_convolution_of_channels(binding: Binding) -> bool:
     """Whether windows of the image and the kernel are matrices of which BLAS has enough to do.
@@ -187,10 +190,12 @@ def convolved(binding: Binding, image: Any, kernel: Any) -> Any:
     Source: K. Chellapilla, S. Puri, P. Simard, "High performance convolutional neural networks for
     document processing", 2006 (known as im2col).
     """
+    _, kernel_dims, out = _dims(binding)
+    if kernel_dims[-1] == out[-1] and kernel.shape[-1] >= MIN_FILTERS:
+        return NotImplemented
     windows = _windows(binding, image, kernel)
     if windows is None or math.prod(windows.shape) * image.dtype.itemsize > MAX_COLUMN_BYTES:
         return NotImplemented
-    _, kernel_dims, _ = _dims(binding)
     return contracted(binding, windows, kernel, kernel_dims)
 
 

@@ -2,7 +2,13 @@
 
 from fusejit.transform.errors import ScheduleError as ScheduleError
 from fusejit.transform.handle import Handle as Handle
+from fusejit.transform.saved import load_recipe as load_recipe
 from fusejit.transform.schedule import Schedule as Schedule
 from fusejit.transform.schedule import schedule as schedule
+from fusejit.transform.tune import TuneResult as TuneResult
+from fusejit.transform.tune import tune as tune
 
-__all__ = ["Handle", "Schedule", "ScheduleError", "schedule"]
+__all__ = [
+    *("Handle", "Schedule", "ScheduleError", "TuneResult"),
+    *("load_recipe", "schedule", "tune"),
+]

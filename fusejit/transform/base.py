@@ -6,17 +6,22 @@ and compared with the schedule before it on small arrays.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from fusejit.dataclass import dataclass, replace
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
+from fusejit.package_files import is_package_file
 from fusejit.transform.equivalence import check_equivalent
 from fusejit.transform.errors import ScheduleError, illegal
+from fusejit.transform.lookup import removed_by
 from fusejit.transform.rules import enclosing
 
 if TYPE_CHECKING:
@@ -41,7 +46,8 @@ class Step:
     """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
 
     ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
-    floats are summed, as where BLAS computes another part of a product.
+    floats are summed, as where BLAS computes another part of a product. ``line`` is that of the
+    recipe, ``recipe.py:3``. ``moved`` says by which value an older handle finds its op.
     """
 
     call: str
@@ -50,6 +56,8 @@ class Step:
     graph: Graph
     what: str
     num_checked: int = 0
+    line: str = ""
+    moved: Mapping[Value, Value] = field(default_factory=dict)
 
 
 class LoopInfo(NamedTuple):
@@ -72,13 +80,26 @@ class BaseHandle:
     schedule: Schedule
     value: Value
 
+    def __getitem__(self: H, op: str | BaseHandle) -> H:
+        """Another op of the same schedule: `Schedule.__getitem__`."""
+        return replace(self, value=self.schedule[op].value)
+
     @property
     def op(self) -> GenericOp:
         """The op."""
         for op in walk(self.schedule.graph.block):
             if isinstance(op, GenericOp) and self.value in op.results:
                 return op
-        raise ScheduleError(f"%{self.value.name} is not computed any more")
+        gone = removed_by(
+            self.schedule.graphs,
+            self.schedule.steps,
+            lambda graph: [
+                op
+                for op in walk(graph.block)
+                if isinstance(op, GenericOp) and self.value in op.results
+            ],
+        )
+        raise ScheduleError(f"%{self.value.name} is not computed any more{gone}")
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -114,6 +135,7 @@ class BaseHandle:
         dims: Sequence[str] | None = None,
         loops: Mapping[str, LoopInfo] | None = None,
         others: Mapping[Value, Sequence[str]] | None = None,
+        moved: Mapping[Value, Value] | None = None,
     ) -> H:
         """The op in the schedule with one more step.
 
@@ -138,23 +160,22 @@ class BaseHandle:
         others : mapping, optional
             The names of the dims of other new ops by their values, as of one that defines now what
             the op has defined.
+        moved : mapping, optional
+            Values of other ops that handles find under another value now.
         """
-        verify(graph)
-        old = self.schedule
-        num_checked = 0
-        if check and old.args:
-            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
         value = op.results[0]
+        renamed = {self.value: value, **(moved or {})}
+        new = with_step(
+            self.schedule, call, tag, what, graph, op=op.name, check=check, moved=renamed
+        )
         new = replace(
-            old,
-            graph=graph,
-            steps=(*old.steps, Step(call, op.name, tag, graph, what, num_checked)),
+            new,
             names={
-                **old.names,
+                **new.names,
                 **{v: tuple(names) for v, names in (others or {}).items()},
                 value: tuple(self.dims if dims is None else dims),
             },
-            loops={**old.loops, **(loops or {})},
+            loops={**new.loops, **(loops or {})},
         )
         return replace(self, schedule=new, value=value)
 
@@ -163,3 +184,31 @@ def call(name: str, *arguments: Any, **keywords: Any) -> str:
     """A step as the user wrote it."""
     given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
     return f"{name}({', '.join(given)})"
+
+
+def with_step(
+    old: Schedule,
+    call: str,
+    tag: str,
+    what: str,
+    graph: Graph,
+    *,
+    op: str = "",
+    check: bool = True,
+    moved: Mapping[Value, Value] | None = None,
+) -> Schedule:
+    """The schedule with one more step; `BaseHandle.after` describes the parameters."""
+    verify(graph)
+    num_checked = 0
+    if check and old.is_checked and old.args:
+        num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+    step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
+    return replace(old, graph=graph, steps=(*old.steps, step))
+
+
+def _line_of_recipe() -> str:
+    """The line outside of fusejit that applies a step."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_package_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

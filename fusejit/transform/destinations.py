@@ -38,9 +38,9 @@ def destinations(graph: Graph, op: GenericOp) -> tuple[Graph, list[Destination]]
     taken = {b.name for b in graph.buffers}
     found = []
     for number, result in enumerate(op.results):
-        users = [*_users(graph.block, result)]
-        users += [None for r in graph.results if r is result]
-        store = store_that_takes(result, users) if len(op.results) == 1 else None
+        readers = [*users(graph.block, result)]
+        readers += [None for r in graph.results if r is result]
+        store = store_that_takes(result, readers) if len(op.results) == 1 else None
         if store is not None and _may_store_early(graph, block, op, store):
             start = op.inits[number].start
             source = None if start is None else definitions(graph.block).get(start)
@@ -55,18 +55,18 @@ def destinations(graph: Graph, op: GenericOp) -> tuple[Graph, list[Destination]]
             graph = replace(
                 graph, results=tuple(whole if r is result else r for r in graph.results)
             )
-        if any(user is not None for user in users) or block is not graph.block:
+        if any(user is not None for user in readers) or block is not graph.block:
             load = Load(results=(result,), location=op.location, view=whole, version=0)
         found.append(Destination(whole, Alloc(buffer=buffer, location=op.location), load))
     return graph, found
 
 
-def _users(block: Block, value: Value) -> Iterator[Op | None]:
+def users(block: Block, value: Value) -> Iterator[Op | None]:
     """The ops that read a value, and None for each block that yields it."""
     for op in block.ops:
         yield from (op for v in op.operand_values if v is value)
         for inner in op.blocks:
-            yield from _users(inner, value)
+            yield from users(inner, value)
     yield from (None for v in block.yields if v is value)
 
 

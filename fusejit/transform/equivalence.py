@@ -39,7 +39,7 @@ def check_equivalent(
     rng = np.random.default_rng(0)
     compared = 0
     for sizes, with_special in itertools.product(_sizes(args), (False, True)):
-        given = [_small(arg, sizes, rng, with_special and tag == "bits") for arg in args]
+        given = [array_like(arg, sizes, rng, with_special and tag == "bits") for arg in args]
         cells = {n: c.cell_contents for n, c in closure_cells(function).items()}
         results = []
         for graph in (before, after):
@@ -67,8 +67,8 @@ def _sizes(args: tuple[Any, ...]) -> list[Mapping[int, int]]:
     return maps
 
 
-def _small(arg: Any, sizes: Mapping[int, int], rng: np.random.Generator, special: bool) -> Any:
-    """An array like an argument, with small extents; other arguments as they are."""
+def array_like(arg: Any, sizes: Mapping[int, int], rng: np.random.Generator, special: bool) -> Any:
+    """An array like an argument, with other extents; other arguments as they are."""
     if not isinstance(arg, np.ndarray):
         return arg
     shape = [sizes.get(n, n) for n in arg.shape]
@@ -86,12 +86,17 @@ def _compare(expected: Any, actual: Any, tag: str, call: str) -> None:
     for old, new in zip(_flat(expected), _flat(actual), strict=True):
         same = old.dtype == new.dtype and old.shape == new.shape
         if same and tag == "bits":
-            same = old.tobytes() == new.tobytes() or _differ_in_nan_only(old, new)
+            same = same_bits(old, new)
         elif same:
             tolerance = RELATIVE.get(old.dtype.kind, 0.0)
             same = np.allclose(old, new, rtol=tolerance, atol=tolerance, equal_nan=True)
         if not same:
             raise ScheduleError(f"{call} changes a result (an internal error): {old} became {new}")
+
+
+def same_bits(old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether arrays have the same bits; one NaN is as good as another."""
+    return old.tobytes() == new.tobytes() or _differ_in_nan_only(old, new)
 
 
 def _differ_in_nan_only(old: np.ndarray, new: np.ndarray) -> bool:

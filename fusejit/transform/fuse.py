@@ -25,8 +25,9 @@ for i_0 = 0 to (s0 + 1) floordiv 2 step 1 {
 }
 
 Rule: the producer writes each element of its result once, so that a slice of the result tells the
-part of the domain. Loops that the slice does not depend on compute it again each time. A producer
-that others read stays where it is as well. Source: MLIR's ``fuse_into_containing_op``.
+part of the domain. Loops that the slice does not depend on compute it again each time, and so do
+slices that overlap; the log has the factor of that. A producer that others read stays where it is
+as well. Source: MLIR's ``fuse_into_containing_op``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Op, ViewOp, base_name, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
-from fusejit.transform.base import H, call
+from fusejit.transform.base import BaseHandle, H, call
+from fusejit.transform.costs import estimate
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import enclosing, reassociates, replaced, with_versions
 from fusejit.transform.slices import on_slices, why_not_sliceable
@@ -53,26 +55,41 @@ class FusionResult:
     graph: Graph
     recomputed: list[str]
     is_duplicated: bool
+    slices: list[Value]
 
 
-def fuse(handle: H, *producers: str, check: bool = True) -> H:
+MAX_RECOMPUTED = 16
+"""How many times as much may be computed without being asked for."""
+
+
+def fuse(handle: H, *producers: str, recompute: bool = False, check: bool = True) -> H:
     """Compute what the loops around the op read of producers inside these loops, in turn.
+
+    Parameters
+    ----------
+    *producers : str
+        The names of the producers.
+    recompute : bool, optional
+        True: a producer may be computed more than `MAX_RECOMPUTED` times as often as before.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
 
     Raises
     ------
     ScheduleError
-        If no loop is around the op, nothing there reads a slice of a producer, or a producer
-        does not write each element once.
+        If no loop is around the op, nothing there reads a slice of a producer, a producer does not
+        write each element once, or too much would be computed again.
     """
     if not producers:
         raise illegal("fuse()", handle.op.name, "no producer is given")
     for producer in producers:
-        handle = _fuse(handle, producer, check)
+        handle = _fuse(handle, producer, recompute, check)
     return handle
 
 
-def _fuse(handle: H, producer: str, check: bool) -> H:
-    step, moved = call("fuse", producer), handle.schedule[producer].op
+def _fuse(handle: H, producer: str, recompute: bool, check: bool) -> H:
+    step = call("fuse", producer, **({"recompute": True} if recompute else {}))
+    moved = handle.schedule[producer].op
     fused = moved_into_loops(handle.schedule.graph, handle.op, moved, step)
     what = f"{producer} in the loops around {base_name(handle.op.name)}"
     if fused.recomputed:
@@ -81,8 +98,25 @@ def _fuse(handle: H, producer: str, check: bool) -> H:
         what += f", computed again for each {loops}"
     if fused.is_duplicated:
         what += ", and outside, where others read it"
+    factor = _recomputed(handle, moved, fused)
+    if factor is not None:
+        what += f", recompute x{factor:.2f}"
+    if factor is not None and factor > MAX_RECOMPUTED and not recompute:
+        why = f"{producer} would be computed {factor:.0f} times as often as now"
+        raise illegal(step, handle.op.name, why, ["recompute=True", "larger tiles"])
     tag = "reassoc" if moved.library_call and reassociates(moved) else "bits"
-    return handle.after(step, tag, what, fused.graph, handle.op, check=check)
+    found_at = {} if fused.is_duplicated else {moved.results[0]: fused.slices[0]}
+    return handle.after(step, tag, what, fused.graph, handle.op, check=check, moved=found_at)
+
+
+def _recomputed(handle: BaseHandle, producer: GenericOp, fused: FusionResult) -> float | None:
+    """How many times as many points of a producer are computed, if the sizes are known."""
+    sizes = handle.schedule.sizes
+    before = estimate(handle.schedule.graph, sizes).points.get(producer, 0) if sizes else 0
+    after = estimate(fused.graph, sizes).points.items() if before else ()
+    made = {*fused.slices, *producer.results}
+    total = sum(points for op, points in after if made & {*op.results})
+    return total / before if before else None
 
 
 def moved_into_loops(
@@ -105,6 +139,7 @@ def moved_into_loops(
         why = f"nothing in the loop around it reads a slice of {producer.name}"
         raise illegal(step, consumer.name, why)
     made: dict[tuple[IndexingMap, tuple[AffineExpr, ...]], Value] = {}
+    slices: list[Value] = []
     for old, view in views:
         recomputed |= {loop.induction or "" for loop in loops} - view.map.symbols()
         slice_ = view.results[0]
@@ -112,10 +147,12 @@ def moved_into_loops(
             graph = substitute_values(replaced(graph, old, []), {slice_: made[key]})
             continue
         made[key] = slice_
-        graph = replaced(graph, old, _producer_of(view, producer, step))
+        ops = _producer_of(view, producer, step)
+        slices += [op.results[0] for op in ops if isinstance(op, GenericOp)]
+        graph = replaced(graph, old, ops)
     graph = eliminate_dead_ops(graph)
     is_duplicated = producer in walk(graph.block)
-    return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated)
+    return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated, slices)
 
 
 def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp] | None:

@@ -10,6 +10,9 @@ from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
+from fusejit.transform.no_fuse import no_fuse
+from fusejit.transform.pack import pack, unpack
+from fusejit.transform.pack_matmul import pack_matmul
 from fusejit.transform.pad import pad
 from fusejit.transform.peel import peel
 from fusejit.transform.promote import promote
@@ -32,9 +35,12 @@ class Handle(BaseHandle):
     fold_unit_dims = fold_unit_dims
     fuse = fuse
     generalize = generalize
+    no_fuse = no_fuse
     interchange = interchange
     promote = promote
     hoist_pad = hoist_pad
+    pack = pack
+    pack_matmul = pack_matmul
     pad = pad
     peel = peel
     rematerialize = rematerialize
@@ -48,3 +54,4 @@ class Handle(BaseHandle):
     vectorize = vectorize
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
+    unpack = unpack

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import time
+import copy
+import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, Loop, base_name, walk
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.values import Value
 from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
-from fusejit.stages import Traced, trace
-from fusejit.transform.base import LoopInfo, Step
-from fusejit.transform.errors import ScheduleError
+from fusejit.stages import Lowered, Traced, trace
+from fusejit.transform.automatic import automatic_recipe
+from fusejit.transform.base import BaseHandle, LoopInfo, Step, with_step
+from fusejit.transform.costs import sizes_of
+from fusejit.transform.errors import ScheduleError, illegal
 from fusejit.transform.handle import Handle
+from fusejit.transform.log import log_text
+from fusejit.transform.lookup import find_op, forwarded
+from fusejit.transform.loop_text import loop_nests
+from fusejit.transform.saved import load_recipe
+from fusejit.transform.timing import median_seconds
+from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class Schedule:
     graph : Graph
         The ops after the steps.
     steps : tuple of Step
+    is_checked : bool
+        Whether steps are compared on small arrays.
     """
 
     stage: Traced
@@ -40,37 +52,91 @@ class Schedule:
     steps: tuple[Step, ...] = ()
     names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
     loops: Mapping[str, LoopInfo] = field(default_factory=dict)
+    is_checked: bool = True
 
-    def __getitem__(self, name: str) -> Handle:
-        """The op of a name, or at ``file.py:line`` or a line number given as text.
+    def __getitem__(self, op: str | BaseHandle) -> Handle:
+        """The op of a name, or at ``file.py:line``; ``add#2`` is the second of several.
+
+        A handle of an earlier step gives what has become of its op.
 
         Raises
         ------
         ScheduleError
             If there is none, or more than one.
         """
-        ops = [op for op in walk(self.graph.block) if isinstance(op, GenericOp)]
-        found = [op for op in ops if name in (base_name(op.name), _place(op))]
-        if len(found) == 1:
-            return Handle(self, found[0].results[0])
-        known = ", ".join(f"{base_name(op.name)} ({_place(op)})" for op in ops)
-        how = "several ops are" if found else "no op is"
-        raise ScheduleError(f"{how} named {name!r}; there are: {known}")
+        if isinstance(op, str):
+            return Handle(self, find_op(self.graphs, self.steps, op).results[0])
+        num_known = len(op.schedule.steps)
+        if self.steps[:num_known] != op.schedule.steps or op.schedule.stage is not self.stage:
+            raise ScheduleError("this op is of another schedule, or of a step after this one")
+        handle = Handle(self, forwarded(self.steps[num_known:], op.value))
+        handle.op  # noqa: B018  it raises if there is none any more
+        return handle
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graph before the first step, and after each one."""
+        return (self.stage.graph, *(step.graph for step in self.steps))
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The symbols of the graph for the traced arguments; empty in a recipe of `fuse_jit`."""
+        return sizes_of(self.stage, self.args) if self.args else {}
 
     @property
     def log(self) -> str:
-        """A line for each step: what was called, what it keeps, what became of the op."""
-        lines = [f"{self.graph.name}: {_count(self.stage.graph)}"]
-        for number, step in enumerate(self.steps, 1):
-            checked = f"checked on {step.num_checked} inputs" if step.num_checked else "not checked"
-            what = f"{step.what}; {_count(step.graph)}; {checked}"
-            lines.append(f"{number:2d} {step.call:32s} {step.tag:8s} {what}")
-        return "\n".join(lines)
+        """A line for each step: the call, the recipe's line, what it keeps, costs, the op.
+
+        Bytes moved, scalar operations and scratch memory are estimates for the sizes of the traced
+        arguments, before the automatic passes run (`fusejit.transform.costs`).
+        """
+        return log_text(self)
+
+    def table(self, *args: Any, rounds: int = 7) -> str:
+        """The log with the measured time of a call before the first step and after each one."""
+        return log_text(self, self.time(*args, rounds=rounds))
+
+    def canonicalize(self, *, check: bool = True) -> Schedule:
+        """Fold views into the maps of ops, compute equal ops once, simplify, drop dead ops.
+
+        The automatic passes begin with this. Source: MLIR's ``canonicalize`` and ``cse``.
+
+        Raises
+        ------
+        ScheduleError
+            If nothing would change.
+        """
+        graph = canonicalize(self.graph)
+        if graph is self.graph:
+            raise illegal("canonicalize()", self.graph.name, "nothing would change")
+        what = "views folded into maps"
+        return with_step(self, "canonicalize()", "bits", what, graph, check=check)
+
+    def automatic(self) -> str:
+        """What the automatic passes would fuse, as the text of a recipe.
+
+        The text is a Python function that can be edited, and run as any recipe: first the folds
+        that the cost model accepts, then the groups of ops that share a loop over tiles. What no
+        step expresses stands in comments; the passes do it after the recipe. The size of tiles,
+        which they choose at run time, is a parameter.
+        """
+        return automatic_recipe(self)
 
     def show(self, step: int | None = None) -> str:
         """The printed graph after a step; 0 is before the first one, None after the last one."""
-        graphs = [self.stage.graph, *(s.graph for s in self.steps)]
-        return print_graph(graphs[-1 if step is None else step])
+        return print_graph(self.graphs[-1 if step is None else step])
+
+    def loop_nest(self) -> str:
+        """The loops as pseudo code, as the steps have left them.
+
+        ``s.lower().source`` is the source of the kernels, which the automatic passes have fused.
+        """
+        return loop_nests(self, lambda op: Handle(self, op.results[0]).dims)
+
+    def lower(self) -> Lowered:
+        """Run the passes of the automatic pipeline, and make the source of the kernels."""
+        traced = replace(self.stage.traced, graph=self.graph)
+        return replace(self.stage, traced=traced).fuse().lower()
 
     def compile(self) -> Callable[..., Any]:
         """A function for calls like the traced one, with the same types and any sizes.
@@ -79,8 +145,7 @@ class Schedule:
         function raises a `ScheduleError` where guards of the trace do not hold; with
         ``fuse_jit(schedule=recipe)`` the recipe is applied to another trace then.
         """
-        traced = replace(self.stage.traced, graph=self.graph)
-        compiled = replace(self.stage, traced=traced).fuse().lower().compile()
+        compiled = self.lower().compile()
 
         def run(*args: Any) -> Any:
             result = compiled.launch(*args)
@@ -88,25 +153,36 @@ class Schedule:
                 compiled.renew()
                 result = compiled.launch(*args)
             if isinstance(result, Outcome):
-                raise ScheduleError(f"the call is not like the traced one: {result}")
+                raise NotServed(f"the call is not like the traced one: {result}")
             return result
 
         return run
 
+    def verify(self, *args: Any, tolerance: float | None = None) -> Verification:
+        """Compare the compiled function with the plain one, which NumPy runs.
+
+        Parameters
+        ----------
+        *args
+            The arguments; without any those that were traced. Arrays of random numbers with sizes
+            near theirs, of one element, and empty ones are tried as well. Calls for which guards of
+            the trace do not hold are left out.
+        tolerance : float, optional
+            Largest difference, relative to the largest number of an array, where results need not
+            have NumPy's bits.
+
+        Raises
+        ------
+        ScheduleError
+            At the first result that differs by more than the tags of the steps allow.
+        """
+        return verify_schedule(self, args or self.args, tolerance)
+
     def time(self, *args: Any, rounds: int = 7) -> list[float]:
         """The median seconds of a call before the first step and after each step."""
-        args = args or self.args
-        functions = [
-            replace(self, graph=graph).compile()
-            for graph in (self.stage.graph, *(s.graph for s in self.steps))
-        ]
-        times: list[list[float]] = [[] for _ in functions]
-        for _ in range(rounds):
-            for function, found in zip(functions, times, strict=True):
-                begin = time.perf_counter()
-                function(*args)
-                found.append(time.perf_counter() - begin)
-        return [sorted(found)[rounds // 2] for found in times]
+        args = copy.deepcopy(args or self.args)  # calls may store into them
+        functions = [replace(self, graph=graph).compile() for graph in self.graphs]
+        return median_seconds([partial(function, *args) for function in functions], rounds)
 
     def __str__(self) -> str:
         return f"{self.log}\n{self.show()}"
@@ -130,8 +206,12 @@ def schedule(function: Callable[..., Any], *args: Any, options: Options | None =
     return Schedule(stage, args, stage.graph)
 
 
-def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) -> Graph:
+def scheduled(
+    stage: Traced, recipe: Callable[[Schedule], Schedule | Handle] | str | os.PathLike[str]
+) -> Graph:
     """Return the graph of a stage after a recipe; as it was where a step is not legal.
+
+    A path is that of a recipe with parameters (`fusejit.transform.saved`).
 
     Raises
     ------
@@ -139,6 +219,8 @@ def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) ->
         Under ``fullgraph=True``, if a step is not legal.
     """
     try:
+        if isinstance(recipe, str | os.PathLike):
+            recipe = load_recipe(recipe)
         result = recipe(Schedule(stage, (), stage.graph))
     except ScheduleError as error:
         if stage.options.fullgraph:
@@ -149,14 +231,3 @@ def scheduled(stage: Traced, recipe: Callable[[Schedule], Schedule | Handle]) ->
     except Exception as error:  # the recipe's own
         raise PolicyFailed(error) from error
     return (result.schedule if isinstance(result, Handle) else result).graph
-
-
-def _place(op: GenericOp) -> str:
-    return f"{op.location.file.rpartition('/')[2]}:{op.location.line}"
-
-
-def _count(graph: Graph) -> str:
-    ops = [*walk(graph.block)]
-    num_ops = sum(isinstance(op, GenericOp) and bool(op.domain) for op in ops)
-    num_loops = sum(isinstance(op, Loop) for op in ops)
-    return f"{num_ops} ops, {num_loops} loops"

@@ -88,7 +88,7 @@ class Tile:
     def is_whole(self) -> bool:
         """Whether all tiles have the full size, whatever the call."""
         extent = self.extent.as_constant()
-        return extent is not None and extent % self.size == 0
+        return self.size == 1 or (extent is not None and extent % self.size == 0)
 
 
 @dataclass(slots=True)
@@ -225,13 +225,20 @@ def _check(
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
             raise illegal(step, op.name, why)
-    require_separable(op, [*sizes], names, step, reassociate)
+    require_separable(op, [*sizes], names, step, reassociate, sizes)
 
 
 def require_separable(
-    op: GenericOp, dims: Sequence[int], names: Sequence[str], step: str, reassociate: bool
+    op: GenericOp,
+    dims: Sequence[int],
+    names: Sequence[str],
+    step: str,
+    reassociate: bool,
+    sizes: Mapping[int, int] | None = None,
 ) -> None:
     """Refuse an op of which parts of the domain cannot be computed one after the other.
+
+    ``sizes`` are those of the parts, if they are equal.
 
     Raises
     ------
@@ -251,7 +258,7 @@ def require_separable(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, {*dims})
+    why = why_not_sliceable(op, {*dims}, sizes)
     if why:
         raise illegal(step, op.name, why, legal)
 

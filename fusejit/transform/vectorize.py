@@ -63,7 +63,7 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
         raise illegal(step, op.name, "it is vectorized already", ["unroll(..)"])
     if op.has_only_parallel_dims:
         raise illegal(step, op.name, "it combines nothing: LLVM vectorizes such loops by itself")
-    if why := _why_no_accumulators(op):
+    if why := why_no_accumulators(op):
         raise illegal(step, op.name, why)
     if any(COMBINERS[i.combiner].of_numbers for i in op.inits if i.combiner is not None):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
@@ -77,7 +77,7 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
     return in_registers(handle, step, what, RegisterTile(tuple(sizes), number), check)
 
 
-def _why_no_accumulators(op: GenericOp) -> str:
+def why_no_accumulators(op: GenericOp) -> str:
     """Why the results are not one number each, into which terms are combined, or the empty text."""
     ordered = {d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL}
     if ordered and op.reduction_dims:

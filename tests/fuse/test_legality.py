@@ -73,6 +73,26 @@ BROKEN = {
             "matvec is the library call matmul",
         ),
     ],
+    "neither is kept apart": [
+        (
+            f"""
+            %x = load @x v0 : s0 x f64
+            %p = generic "exp" domain (s0) ins (%x) outs (write) unfused {EXP} : s0 x f64
+            %c = generic "neg" domain (s0) ins (%p) outs (write) {EXP} : s0 x f64
+            return %c
+            """,
+            "exp is kept apart by no_fuse",
+        ),
+        (
+            f"""
+            %x = load @x v0 : s0 x f64
+            %p = generic "exp" domain (s0) ins (%x) outs (write) {EXP} : s0 x f64
+            %c = generic "neg" domain (s0) ins (%p) outs (write) unfused {EXP} : s0 x f64
+            return %c
+            """,
+            "neg is kept apart by no_fuse",
+        ),
+    ],
     "operand is an input": [
         (
             f"""

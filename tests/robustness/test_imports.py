@@ -53,7 +53,7 @@ ALLOWED = {
     "syntax": {"locks"},
     "dot": {"ir"},
     "failures": {"budget", "errors", "options", "interrupts"},
-    "pipeline": {"fuse", "codegen", "failures", "ir", *FREE},
+    "pipeline": {"fuse", "codegen", "failures", "ir", "transform", *FREE},
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {"variants", "segments", "pipeline", "stages", *STAGES, "ir", *FREE},
     "tiering": {"stages", *STAGES, "ir", *FREE},

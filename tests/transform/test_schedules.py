@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+from fusejit.transform.lookup import labels
 
 Function = Callable[..., Any]
 
@@ -54,9 +54,8 @@ def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, An
 
 
 def names(s: Schedule) -> list[str]:
-    """The names of the ops of which there is one."""
-    found = [base_name(op.name) for op in walk(s.graph.block) if isinstance(op, GenericOp)]
-    return [name for name in found if found.count(name) == 1 and name != "length"]
+    """The names that find an op: ``add`` where there is one, ``add#2`` where there are several."""
+    return [*labels(s.graph).values()]
 
 
 def interchange(op: Handle, rng: random.Random) -> Handle:
@@ -120,7 +119,7 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         "layout",
         "other",
     )
-    kind = rng.choice(kinds)
+    kind = rng.choice((*kinds, "other"))
     if kind in DOMAINS:
         return DOMAINS[kind](op, rng)
     if kind == "tile":
@@ -130,6 +129,8 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
         return op.fuse(rng.choice(names(s)))
     if kind == "rematerialize":
         return op.rematerialize(rng.choice(names(s)))
+    if rng.random() < 0.1:
+        return op.no_fuse()
     if kind == "threads":
         return op.threads(rng.choice([*s.loops, "none"]))
     if kind == "layout":
@@ -139,12 +140,20 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
 
 def layout_step(op: Handle, rng: random.Random) -> Handle:
     """A step that changes how operands lie in memory."""
-    if rng.random() < 0.5:
-        return op.transpose_matmul(rng.choice("ab"))
-    if rng.random() < 0.3:
-        return op.hoist_pad(rng.choice("ab"))
     dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
-    return op.pad(reassociate=True, **{dim: rng.choice((2, 3, 8, 16)) for dim in dims})
+    sizes = {dim: rng.choice((2, 3, 8, 16)) for dim in dims}
+    kind = rng.choice(("transpose", "hoist", "pad", "pack", "unpack", "pack_matmul"))
+    if kind == "transpose":
+        return op.transpose_matmul(rng.choice("ab"))
+    if kind == "hoist":
+        return op.hoist_pad(rng.choice("ab"))
+    if kind == "unpack":
+        return op.unpack(rng.choice("ab"))
+    if kind == "pad":
+        return op.pad(reassociate=True, **sizes)
+    if kind == "pack_matmul":
+        return op.pack_matmul(reassociate=True, **sizes)
+    return op.pack(rng.choice("ab"), **sizes)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -12,7 +12,8 @@ For a tile of 2 rows and 16 columns of a product, where the extents are 2 and 16
         out[0, j] = acc[j]
         out[1, j] = acc[16 + j]
 
-Tiles with other extents, at the ends, take the nest for any extents. Terms are combined one after
+Tiles at the ends have half as many columns, or are computed row by row, or by the nest for any
+extents. Terms are combined one after
 the other, not in the order of `fusejit.ir.interpreter.summation`. An op with sequential dims, which
 are in order already, begins with its start instead of the identity.
 """
@@ -58,17 +59,35 @@ LANE = "lane"
 def register_tile(
     nest: LoopNest, accs: Sequence[Accumulator], others: Sequence[Stmt]
 ) -> list[Stmt]:
-    """Loops for tiles of exactly the given extents; ``others`` for all other tiles."""
-    assert nest.op.register_tile is not None
-    sizes = {f"d{d}": n for d, n in enumerate(nest.op.register_tile.sizes) if n is not None}
-    tests: list[Expr] = []
-    for loop in nest.loops:
-        if loop.var in sizes and loop.extent != Polynomial.const(sizes[loop.var]):
-            tests.append(equal(loop.extent, sizes[loop.var]))
-    statements = _Tile(nest, accs, sizes, f"d{nest.op.register_tile.vector_dim}").statements()
-    if not tests:
-        return statements
-    return [If(both(*tests) if len(tests) > 1 else tests[0], statements, others)]
+    """Loops for tiles of these extents, of half the width, or of one row; else ``others``."""
+    tile = nest.op.register_tile
+    assert tile is not None
+    sizes = {f"d{d}": n for d, n in enumerate(tile.sizes) if n is not None}
+    vector_dim = f"d{tile.vector_dim}"
+    width = sizes[vector_dim]
+    forms = [sizes]
+    if width * _itemsize(accs) > REGISTER_BYTES and width % 2 == 0:
+        forms.append({**sizes, vector_dim: width // 2})
+    if len(sizes) > 1:
+        forms.append({vector_dim: width})
+    statements = [*others]
+    for form in reversed(forms):
+        tests: list[Expr] = [
+            equal(loop.extent, form[loop.var])
+            for loop in nest.loops
+            if loop.var in form and loop.extent != Polynomial.const(form[loop.var])
+        ]
+        made = _Tile(nest, accs, form, vector_dim).statements()
+        if tests:
+            condition = both(*tests) if len(tests) > 1 else tests[0]
+            statements = [If(condition, made, statements)]
+        else:
+            statements = made
+    return statements
+
+
+def _itemsize(accs: Sequence[Accumulator]) -> int:
+    return max(acc.dtype.itemsize for acc in accs)
 
 
 class _Tile:
@@ -87,7 +106,7 @@ class _Tile:
         self.vector_dim = vector_dim
         self.extent = sizes[vector_dim]
         self.in_order = IteratorType.SEQUENTIAL in nest.op.iterators
-        itemsize = max(acc.dtype.itemsize for acc in accs)
+        itemsize = _itemsize(accs)
         self.lanes = 1
         while self.lanes * itemsize < REGISTER_BYTES and self.extent % (2 * self.lanes) == 0:
             self.lanes *= 2

@@ -35,7 +35,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
                 inits = tuple((i.map, i.combiner, resolved(i.start)) for i in op.inits)
                 instrs = tuple(i.key() for i in op.payload.instrs)
                 payload = (op.payload.arguments, instrs, op.payload.results)
-                how = (op.library_call, op.is_materialized, op.register_tile)
+                how = (op.library_call, op.is_materialized, op.is_unfused, op.register_tile)
                 return ("generic", op.domain, op.iterators, inputs, inits, payload, how, form)
             case ViewOp():
                 return ("view", resolved(op.source), op.map, form)

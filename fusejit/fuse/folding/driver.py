@@ -148,7 +148,8 @@ class _Session:
         fused = fold(producer, operand_index, consumer)
         self.context.replace([consumer], fused, at=consumer)
         names, reason = (producer.name, consumer.name), (why.rule, why.reason)
-        self.report.folded.append(Folded(*names, producer.location, "fold", *reason))
+        values = (consumer.inputs[operand_index].value, consumer.results[-1])
+        self.report.folded.append(Folded(*names, producer.location, "fold", *reason, values))
         if self.context.is_dead(producer):
             self.context.remove(producer)
         self.changed = True

@@ -52,6 +52,16 @@ def neither_is_a_library_call(
     return None
 
 
+def neither_is_kept_apart(
+    producer: Op, operand_index: int, consumer: Op, context: BlockContext
+) -> str | None:
+    """A schedule may keep an op as it is."""
+    for op in (producer, consumer):
+        if isinstance(op, GenericOp) and op.is_unfused:
+            return f"{op.name} is kept apart by no_fuse"
+    return None
+
+
 def operand_is_an_input(
     producer: Op, operand_index: int, consumer: Op, context: BlockContext
 ) -> str | None:
@@ -118,6 +128,7 @@ def memory_is_unchanged_between(
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     both_are_generic_ops_of_one_block,
     neither_is_a_library_call,
+    neither_is_kept_apart,
     operand_is_an_input,
     operand_is_not_gathered_from,
     producer_is_parallel,

@@ -117,7 +117,7 @@ class _Session:
         """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
         context = self.context
         has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
-        if op.is_fixed or not has_loops:
+        if op.is_fixed or op.is_unfused or not has_loops:
             return None
         if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
             return None
@@ -142,7 +142,8 @@ class _Session:
                 ends = (other.results[-1], op.results[-1])
                 self.refused[other, op] = Refusal(*names, *why, op.location, *ends, "merge")
                 continue
-            self.notes.folded.append(Folded(*names, other.location, "merge", *why))
+            values = (other.results[-1], op.results[-1])
+            self.notes.folded.append(Folded(*names, other.location, "merge", *why, values))
             context.replace([other, op], fused, at=place)
             return fused
         return None
@@ -214,7 +215,7 @@ def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericO
 
 
 def _is_sibling(other: GenericOp, op: GenericOp) -> bool:
-    if other.is_fixed or other.domain != op.domain:
+    if other.is_fixed or other.is_unfused or other.domain != op.domain:
         return False
     if op.is_elementwise:
         return other.is_elementwise

@@ -211,7 +211,11 @@ class _Grouping:
 
     def _may_join(self, op: GenericOp) -> bool:
         """Whether codegen can write the op for a tile: as one nest."""
-        if op.payload.has_extract() or (is_ordered(op) and len(op.reduction_dims) > 1):
+        if (
+            op.is_unfused
+            or op.payload.has_extract()
+            or (is_ordered(op) and len(op.reduction_dims) > 1)
+        ):
             return False
         for at, init in enumerate(op.inits):
             if init.start is not None and (

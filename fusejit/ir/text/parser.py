@@ -179,6 +179,7 @@ class _GraphParser(ElementParser):
         cursor.expect("outs")
         inits = tuple(self.listed(lambda: self.init(len(domain))))
         call = cursor.string("a function") if cursor.accept("library_call") else None
+        is_unfused = cursor.accept("unfused")
         is_materialized = cursor.accept("materialized")
         registers = self.register_tile() if cursor.accept("registers") else None
         opening = cursor.peek
@@ -196,6 +197,7 @@ class _GraphParser(ElementParser):
             payload=replace(payload, arguments=dtypes),
             name=name,
             library_call=call,
+            is_unfused=is_unfused,
             register_tile=registers,
             results=results,
             is_materialized=is_materialized,

@@ -184,6 +184,7 @@ class Printer:
         parts.append(f"outs ({', '.join(self.init(i) for i in op.inits)})")
         if op.library_call is not None:
             parts.append(f"library_call {json.dumps(op.library_call)}")
+        parts += ["unfused"] * op.is_unfused
         if op.is_materialized:
             parts.append("materialized")
         if op.register_tile is not None:
