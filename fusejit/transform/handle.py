@@ -7,6 +7,7 @@ from fusejit.transform.collapse import collapse
 from fusejit.transform.expand import expand
 from fusejit.transform.fold_unit_dims import fold_unit_dims
 from fusejit.transform.fuse import fuse
+from fusejit.transform.fuse_siblings import fuse_siblings
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
@@ -34,6 +35,7 @@ class Handle(BaseHandle):
     expand = expand
     fold_unit_dims = fold_unit_dims
     fuse = fuse
+    fuse_siblings = fuse_siblings
     generalize = generalize
     no_fuse = no_fuse
     interchange = interchange

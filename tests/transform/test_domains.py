@@ -417,3 +417,52 @@ def test_fold_unit_dims() -> None:
     last = schedule(lambda a: a[:, :1].sum(axis=1), A)["sum"]
     with pytest.raises(ScheduleError, match="no dim has extent 1 and may be dropped"):
         last.fold_unit_dims()
+
+
+# ---------------------------------------------------------------------------------- fuse_siblings
+def pair(a: Any) -> Any:
+    return a * 2, np.maximum(a, 1)
+
+
+def kept(a: Any) -> Any:
+    doubled = a * 2
+    return doubled, np.maximum(doubled, 1)
+
+
+def extremes(a: Any) -> Any:
+    return a.max(axis=1), a.min(axis=1)
+
+
+def test_fuse_siblings_of_other_domains() -> None:
+    s = schedule(lambda a: (a.sum(axis=0), np.exp(a), np.sqrt(a[1:])), A)
+    with pytest.raises(ScheduleError, match=r"its domain is \(s0, s1\) .*, that of sqrt"):
+        s["exp"].fuse_siblings("sqrt")
+    with pytest.raises(ScheduleError, match=r"that of sum .* reduction, parallel"):
+        s["exp"].fuse_siblings("sum")
+    with pytest.raises(ScheduleError, match="it is the op itself"):
+        s["exp"].fuse_siblings("exp")
+    tiled = s["sqrt"].tile(i=2).schedule
+    with pytest.raises(ScheduleError, match="sqrt stands in another loop"):
+        tiled["exp"].fuse_siblings("sqrt")
+
+
+def test_fuse_siblings_of_what_is_read_in_between() -> None:
+    def total_first(a: Any) -> Any:
+        e = np.exp(a)
+        return np.sqrt(a + e.sum()), e
+
+    with pytest.raises(ScheduleError, match="neither exp nor sqrt can move to the other"):
+        schedule(total_first, A)["sqrt"].fuse_siblings("exp")
+
+
+def test_fuse_siblings_of_a_reader_at_other_points() -> None:
+    s = schedule(lambda a: kept(a[:4, :4]), A)
+    with pytest.raises(ScheduleError, match="maximum reads multiply at other points"):
+        s["maximum"].interchange("j i").fuse_siblings("multiply")
+
+
+def test_fuse_siblings() -> None:
+    check(pair, "mn", lambda s: s["maximum"].fuse_siblings("multiply"))
+    check(pair, "mn", lambda s: s["multiply"].fuse_siblings("maximum").tile(i=4))
+    check(kept, "mn", lambda s: s["maximum"].fuse_siblings("multiply"))
+    check(extremes, "mn", lambda s: s["min"].fuse_siblings("max"))

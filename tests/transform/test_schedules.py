@@ -92,10 +92,15 @@ def fold_unit_dims(op: Handle, rng: random.Random) -> Handle:
     return op.fold_unit_dims()
 
 
+def fuse_siblings(op: Handle, rng: random.Random) -> Handle:
+    return op.fuse_siblings(rng.choice(names(op.schedule)))
+
+
 DOMAINS = {
     "collapse": collapse,
     "expand": expand,
     "fold_unit_dims": fold_unit_dims,
+    "fuse_siblings": fuse_siblings,
     "interchange": interchange,
     "peel": peel,
     "split": split,
