@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.collapse import collapse
+from fusejit.transform.decompose import decompose
 from fusejit.transform.expand import expand
 from fusejit.transform.fold_unit_dims import fold_unit_dims
 from fusejit.transform.fuse import fuse
@@ -32,6 +33,7 @@ class Handle(BaseHandle):
     """An op of a schedule. Each method returns the op in a new schedule."""
 
     collapse = collapse
+    decompose = decompose
     expand = expand
     fold_unit_dims = fold_unit_dims
     fuse = fuse

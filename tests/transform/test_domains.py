@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit import linalg
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 
 A, B = np.ones((9, 7)), np.ones((7, 5))
@@ -466,3 +467,41 @@ def test_fuse_siblings() -> None:
     check(pair, "mn", lambda s: s["multiply"].fuse_siblings("maximum").tile(i=4))
     check(kept, "mn", lambda s: s["maximum"].fuse_siblings("multiply"))
     check(extremes, "mn", lambda s: s["min"].fuse_siblings("max"))
+
+
+# -------------------------------------------------------------------------------------- decompose
+def convolution(a: Any) -> Any:
+    """A 2-D convolution of integers with a window of 1 x 3, of an image that is one row high."""
+    window = np.arange(6).reshape(1, 3, 1, 2)
+    return linalg.conv_2d_nhwc_hwcf(a[:, None, :, None].astype("i8"), window)
+
+
+def test_decompose_of_what_is_small() -> None:
+    message = "it has one result, no window dim of extent 1, and one reduced dim at most"
+    with pytest.raises(ScheduleError, match=message):
+        schedule(total, A)["sum"].decompose()
+    with pytest.raises(ScheduleError, match="it runs in sequence"):
+        schedule(lambda a: np.cumsum(a, axis=0), A)["add.accumulate"].decompose()
+
+
+def test_decompose() -> None:
+    h = check(windows, "mn", lambda s: s["sum"].decompose())
+    assert h.dims == ("i", "j", "k", "l")
+    assert h.op.name == "sum_l"
+    assert h.schedule["sum_k"].dims == ("i", "j", "k")
+    check(
+        whole,
+        "mn",
+        lambda s: s["sum"].decompose().schedule["sum_i"].split(i=3, reassociate=True),
+        tag="reassoc",
+    )
+    both: Recipe = lambda s: s["maximum"].fuse_siblings("multiply").decompose()  # noqa: E731
+    h = check(kept, "mn", both)
+    assert h.op.name == "maximum_0"
+    assert len(h.op.results) == 1
+
+
+def test_decompose_of_a_convolution() -> None:
+    h = check(convolution, "mn", lambda s: s["conv_2d_nhwc_hwcf"].decompose(), dtypes=("i8",))
+    assert [o.value.type.rank for o in h.op.inputs] == [3, 3]
+    assert len(h.op.domain) == 5

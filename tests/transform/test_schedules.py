@@ -96,8 +96,13 @@ def fuse_siblings(op: Handle, rng: random.Random) -> Handle:
     return op.fuse_siblings(rng.choice(names(op.schedule)))
 
 
+def decompose(op: Handle, rng: random.Random) -> Handle:
+    return op.decompose()
+
+
 DOMAINS = {
     "collapse": collapse,
+    "decompose": decompose,
     "expand": expand,
     "fold_unit_dims": fold_unit_dims,
     "fuse_siblings": fuse_siblings,
