@@ -19,6 +19,7 @@ from fusejit.transform.pad import pad
 from fusejit.transform.peel import peel
 from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
+from fusejit.transform.specialize import specialize
 from fusejit.transform.split import split
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
@@ -48,6 +49,7 @@ class Handle(BaseHandle):
     pad = pad
     peel = peel
     rematerialize = rematerialize
+    specialize = specialize
     split = split
     threads = threads
     tile = tile

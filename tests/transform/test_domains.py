@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit import linalg
+from fusejit.dataclass import replace
+from fusejit.mlir.export.match_named import as_named
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 
 A, B = np.ones((9, 7)), np.ones((7, 5))
@@ -505,3 +507,41 @@ def test_decompose_of_a_convolution() -> None:
     h = check(convolution, "mn", lambda s: s["conv_2d_nhwc_hwcf"].decompose(), dtypes=("i8",))
     assert [o.value.type.rank for o in h.op.inputs] == [3, 3]
     assert len(h.op.domain) == 5
+
+
+# ------------------------------------------------------------------------------------- specialize
+def test_specialize_of_no_named_op() -> None:
+    s = schedule(lambda a, b: np.where(np.arange(7) > 3, a * a + 1, 2) @ b, A, B)
+    with pytest.raises(ScheduleError, match=r"no op of linalg has the maps .*and this payload"):
+        s["where"].specialize()
+    with pytest.raises(ScheduleError, match=r"calls the routine matmul; legal: generalize\(\)"):
+        s["matmul"].specialize()
+
+
+def test_specialize_of_a_named_op() -> None:
+    h = schedule(product, A, B)["matmul"].generalize().specialize()
+    assert h.op.is_named
+    with pytest.raises(ScheduleError, match=r"it is linalg.matmul already"):
+        h.specialize()
+
+
+def test_specialize_finds_the_order_of_dims() -> None:
+    """Equal up to the order of dims and inputs; dims of another order of summation are not."""
+    h = schedule(product, A, B)["matmul"].generalize().interchange("k n m").specialize()
+    assert h.dims == ("m", "n", "k")
+    assert h.op.name == "matmul"
+    swapped = replace(h.op, inputs=h.op.inputs[::-1], name="product", is_named=False)
+    found = as_named(swapped)
+    assert found is not None
+    assert (found.op.name, found.op.inputs) == ("matmul", h.op.inputs)
+
+
+def test_specialize_of_a_smaller_convolution() -> None:
+    recipe: Recipe = lambda s: s["conv_2d_nhwc_hwcf"].decompose().specialize()  # noqa: E731
+    h = check(convolution, "mn", recipe, dtypes=("i8",))
+    assert h.op.name == "conv_1d_nwc_wcf"
+
+
+def test_specialize() -> None:
+    check(outer, "mn nm", lambda s: s["add"].tile(i=4).specialize())
+    check(product, "mk kn", lambda s: loops(s).interchange("n m k").specialize(), tag="reassoc")

@@ -100,6 +100,10 @@ def decompose(op: Handle, rng: random.Random) -> Handle:
     return op.decompose()
 
 
+def specialize(op: Handle, rng: random.Random) -> Handle:
+    return op.specialize(reassociate=True)
+
+
 DOMAINS = {
     "collapse": collapse,
     "decompose": decompose,
@@ -108,6 +112,7 @@ DOMAINS = {
     "fuse_siblings": fuse_siblings,
     "interchange": interchange,
     "peel": peel,
+    "specialize": specialize,
     "split": split,
     "tile_reduction": tile_reduction,
     "unroll_reduction": unroll_reduction,
