@@ -87,8 +87,7 @@ class Tile:
     @property
     def is_whole(self) -> bool:
         """Whether all tiles have the full size, whatever the call."""
-        extent = self.extent.as_constant()
-        return self.size == 1 or (extent is not None and extent % self.size == 0)
+        return self.extent.mod(self.size).as_constant() == 0
 
 
 @dataclass(slots=True)

@@ -411,6 +411,14 @@ def test_expand() -> None:
     check(largest, "mn", lambda s: s["max"].tile(j=6).peel("j.0").expand(j=2))
 
 
+def test_tiles_of_a_padded_dim_are_whole() -> None:
+    """An extent ``8 * ((s0 + 7) floordiv 8)`` is a multiple of 8, whatever the call."""
+    recipe: Recipe = lambda s: loops(s).pad(n=8).tile(n=8).expand(n=4)  # noqa: E731
+    h = check(product, "mk kn", recipe, dtypes=("f8", "i4"), tag="reassoc")
+    assert h.dims == ("m", "n.0", "n.1", "k")
+    assert h.op.domain[2].as_constant() == 4
+
+
 # --------------------------------------------------------------------------------- fold_unit_dims
 def test_fold_unit_dims() -> None:
     with pytest.raises(ScheduleError, match="no dim has extent 1 and may be dropped"):
@@ -545,3 +553,17 @@ def test_specialize_of_a_smaller_convolution() -> None:
 def test_specialize() -> None:
     check(outer, "mn nm", lambda s: s["add"].tile(i=4).specialize())
     check(product, "mk kn", lambda s: loops(s).interchange("n m k").specialize(), tag="reassoc")
+
+
+# ----------------------------------------------------------------------------------------- jitted
+def test_jitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FUSEJIT_UNJITTED")
+
+    def registers(s: Schedule) -> Handle:
+        h = loops(s).tile(m=4, n=16).peel("m.0").peel("n.0").vectorize("n", reassociate=True)
+        return h.unroll("m").threads("m.0")
+
+    check(product, "mk kn", registers, dtypes=("f4",), tag="reassoc")
+    check(outer, "mn nm", lambda s: s["add"].tile(i=8).peel("i.0").expand(i=4), dtypes=("f8",))
+    sums: Recipe = lambda s: s["sum"].tile_reduction(i=8, reassociate=True)  # noqa: E731
+    check(total, "mn", sums, dtypes=("f8",), tag="reassoc")

@@ -45,7 +45,12 @@ def two_products(a: Any, b: Any) -> Any:
     return np.tanh(a @ b) @ (b.T @ b)
 
 
-FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products)
+def windows(a: Any, b: Any) -> Any:
+    weights = np.arange(1, 4)[:, None] * np.arange(2, 4)
+    return (a[:, :, None, None] * weights).sum(axis=(2, 3)) + a.max(axis=1, keepdims=True)
+
+
+FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products, windows)
 
 
 def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, Any]:
