@@ -55,11 +55,16 @@ def computed_again(
     reads = [k for k, o in enumerate(consumer.inputs) if o.value in producer.results]
     if not reads:
         raise illegal(step, consumer.name, f"it does not read {producer.name}")
-    block = enclosing(graph, consumer)[1]
-    leaving = {r for r in graph.results if isinstance(r, Value)} | {*block.yields}
-    context = BlockContext(block, frozenset(leaving), definitions(graph.block), target)
+    context = context_of(graph, consumer, target)
     broken = check_fold(producer, reads[0], consumer, context)
     if broken is not None:
         raise illegal(step, consumer.name, broken.reason)
     fused = fold(producer, reads[0], consumer)
     return eliminate_dead_ops(replaced(graph, consumer, [fused])), fused
+
+
+def context_of(graph: Graph, op: GenericOp, target: Target) -> BlockContext:
+    """What the rules of folds know of the block of an op."""
+    block = enclosing(graph, op)[1]
+    leaving = {r for r in graph.results if isinstance(r, Value)} | {*block.yields}
+    return BlockContext(block, frozenset(leaving), definitions(graph.block), target)

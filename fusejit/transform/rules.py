@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
+from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
@@ -26,7 +27,6 @@ from fusejit.ir.ops import (
     base_name,
     walk,
 )
-from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.errors import illegal
@@ -52,10 +52,7 @@ def is_reduced(op: GenericOp, dim: int) -> bool:
 
 def reassociates(op: GenericOp) -> bool:
     """Whether another order of the terms may show in the bits of a result."""
-    return any(
-        init.combiner is not None and r.type.dtype.kind in COMBINERS[init.combiner].ordered
-        for init, r in zip(op.inits, op.results, strict=True)
-    )
+    return is_ordered(op)
 
 
 def require_loops(op: GenericOp, step: str) -> None:
@@ -112,6 +109,11 @@ def unused(name: str, taken: set[str]) -> str:
         found = f"{name}{number}"
     taken.add(found)
     return found
+
+
+def new_symbol(name: str, taken: set[str]) -> str:
+    """An unused name for a symbol: ``i_0_1`` for dim ``i.0``."""
+    return unused(name.replace(".", "_"), taken)
 
 
 def next_alias_class(graph: Graph) -> int:

@@ -7,7 +7,7 @@ windows and halos are views that begin there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod
@@ -65,18 +65,34 @@ def _is_block(result: AffineExpr) -> bool:
 
 
 def on_slices(
-    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], is_split: bool
+    op: GenericOp,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    is_split: bool,
+    *,
+    may_be_empty: bool = False,
 ) -> tuple[GenericOp, list[Op]]:
     """Return the op for part of its domain, and the views that stand before it.
 
     ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
-    start; the caller gives each part its own.
+    start; the caller gives each part its own. ``may_be_empty``: the dims of ``origin`` may have
+    extent 0. From the first to the last element there may be less than none then, so that no view
+    ends there: the op reads all that is left through a map that begins at the part.
     """
     ops: list[Op] = []
     inputs = []
+    empty = {
+        d
+        for d, extent in enumerate(domain)
+        if not extent.as_constant() and (may_be_empty or d not in origin)
+    }
     for operand in op.inputs:
-        value = _slice(ops, operand.value, operand.map, origin, domain, op)
-        inputs.append(Operand(value, operand.map))
+        map_ = operand.map
+        unsure = [r for r in map_.results if sum(r.coefficient(Dim(d)) for d in empty) > 1]
+        moved = {r: shifted(r, origin) for r in unsure}
+        value = _slice(ops, operand.value, map_, origin, domain, op, {*unsure})
+        reads = tuple(r + moved.get(r, 0) for r in map_.results)
+        inputs.append(Operand(value, IndexingMap(map_.num_dims, reads)))
     inits: list[Init] = []
     results: list[Value] = []
     for init, result in zip(op.inits, op.results, strict=True):
@@ -105,10 +121,12 @@ def _slice(
     origin: Origin,
     domain: Sequence[AffineExpr],
     op: GenericOp,
+    uncut: Collection[AffineExpr] = (),
 ) -> Value:
-    """What is read of a value: itself, or a view, which is appended."""
-    starts = [shifted(r, origin) for r in map_.results]
-    extents = _extents(map_, domain, source.type.extents, origin)
+    """What is read of a value: itself, or a view, which is appended, of all but ``uncut`` axes."""
+    zero = AffineExpr.const(0)
+    starts = [zero if r in uncut else shifted(r, origin) for r in map_.results]
+    extents = _extents(map_, domain, source.type.extents, origin, uncut)
     if extents == source.type.extents and all(s.as_constant() == 0 for s in starts):
         return source
     part = Value(f"{source.name}_slice", TensorType(source.type.dtype, extents))
@@ -122,11 +140,14 @@ def _extents(
     domain: Sequence[AffineExpr],
     whole: Sequence[AffineExpr],
     origin: Origin,
+    uncut: Collection[AffineExpr] = (),
 ) -> tuple[AffineExpr, ...]:
     """The extents of the elements that a map reaches."""
     last = {d: extent - 1 for d, extent in enumerate(domain)}
     return tuple(
-        r.substitute(dims=last) + 1 if r.dims() & set(origin) and not _is_mod(r) else extent
+        r.substitute(dims=last) + 1
+        if r.dims() & set(origin) and r not in uncut and not _is_mod(r)
+        else extent
         for r, extent in zip(map_.results, whole, strict=True)
     )
 

@@ -39,7 +39,14 @@ from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.base import H, call
 from fusejit.transform.destinations import destinations
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import is_reduced, names_of, reassociates, rest_of, symbols_of, unused
+from fusejit.transform.rules import (
+    is_reduced,
+    names_of,
+    new_symbol,
+    reassociates,
+    rest_of,
+    symbols_of,
+)
 from fusejit.transform.tile import (
     bind_minimum,
     computed_in_parts,
@@ -82,7 +89,7 @@ def split(handle: H, *, reassociate: bool = False, check: bool = True, **points:
     for start, length in ((AffineExpr.const(0), cut), (cut, op.domain[d] - cut)):
         domain = (*op.domain[:d], length, *op.domain[d + 1 :])
         whole = replace(op, name=name_of_rest, is_named=False) if parts else op
-        part, around = stored_part(whole, {d: start}, domain, places)
+        part, around = stored_part(whole, {d: start}, domain, places, may_be_empty=True)
         parts.append(part)
         ops += around
     graph = computed_in_parts(graph, op, [d], places, ops)
@@ -100,7 +107,7 @@ def _cut(
     """The least of point and extent, with the graph or the ops that compute it."""
     if extent.is_constant:
         return graph, AffineExpr.const(point), []
-    symbol = unused(f"{name}_0", symbols_of(graph))
+    symbol = new_symbol(f"{name}_0", symbols_of(graph))
     cut = AffineExpr.symbol(symbol)
     if not extent.symbols() <= {s.name for s in graph.symbols}:  # it depends on a loop
         return graph, cut, bind_minimum(symbol, point, extent)

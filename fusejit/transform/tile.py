@@ -53,6 +53,7 @@ from fusejit.transform.errors import illegal
 from fusejit.transform.rules import (
     is_parallel,
     is_reduced,
+    new_symbol,
     reassociates,
     replaced,
     symbols_of,
@@ -86,8 +87,7 @@ class Tile:
     @property
     def is_whole(self) -> bool:
         """Whether all tiles have the full size, whatever the call."""
-        extent = self.extent.as_constant()
-        return self.size == 1 or (extent is not None and extent % self.size == 0)
+        return self.extent.mod(self.size).as_constant() == 0
 
 
 @dataclass(slots=True)
@@ -159,7 +159,13 @@ def in_tiles(
     _check(op, sizes, names, step, reassociate)
     taken = symbols_of(graph)
     tiles = [
-        Tile(d, unused(f"{names[d]}_0", taken), n, unused(f"{names[d]}_1", taken), op.domain[d])
+        Tile(
+            d,
+            new_symbol(f"{names[d]}_0", taken),
+            n,
+            new_symbol(f"{names[d]}_1", taken),
+            op.domain[d],
+        )
         for d, n in sizes.items()
     ]
     graph, places = destinations(graph, op)
@@ -267,14 +273,19 @@ def _on_slices(
 
 
 def stored_part(
-    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], places: Sequence[Destination]
+    op: GenericOp,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    places: Sequence[Destination],
+    *,
+    may_be_empty: bool = False,
 ) -> tuple[GenericOp, list[Op]]:
     """The op for part of its domain, with the views and loads before it and the stores after it.
 
     What is there is combined with the part, if a dim that begins elsewhere is reduced.
     """
     is_split = any(is_reduced(op, d) for d in origin)
-    inner, ops = on_slices(op, origin, domain, is_split)
+    inner, ops = on_slices(op, origin, domain, is_split, may_be_empty=may_be_empty)
     before: list[Op] = []
     after: list[Op] = []
     starts: list[Value | None] = [init.start for init in inner.inits]

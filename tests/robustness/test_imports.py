@@ -69,7 +69,7 @@ ALLOWED = {
     "frame_readers": set(),
     "notices": {"package_files"},
     "numpy": {"api", "codegen", "interrupts", "options"},  # when they are needed
-    "transform": {"stages", "notices", "tracer", "fuse", "ir", "transform", *FREE},
+    "transform": {"stages", "notices", "tracer", "fuse", "ir", "mlir", "transform", *FREE},
     "mlir": {"stages", *STAGES, "linalg", "structured", "ir", *FREE},
 }
 

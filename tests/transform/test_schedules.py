@@ -45,7 +45,12 @@ def two_products(a: Any, b: Any) -> Any:
     return np.tanh(a @ b) @ (b.T @ b)
 
 
-FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products)
+def windows(a: Any, b: Any) -> Any:
+    weights = np.arange(1, 4)[:, None] * np.arange(2, 4)
+    return (a[:, :, None, None] * weights).sum(axis=(2, 3)) + a.max(axis=1, keepdims=True)
+
+
+FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products, windows)
 
 
 def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, Any]:
@@ -71,7 +76,52 @@ def peel(op: Handle, rng: random.Random) -> Handle:
     return op.peel(rng.choice([*op.schedule.loops, "none"]))
 
 
-DOMAINS = {"interchange": interchange, "peel": peel, "split": split}
+def tile_reduction(op: Handle, rng: random.Random) -> Handle:
+    sizes = {rng.choice(op.dims): rng.choice((2, 3, 8))}
+    return op.tile_reduction(reassociate=True, **sizes)
+
+
+def unroll_reduction(op: Handle, rng: random.Random) -> Handle:
+    return op.unroll_reduction(rng.choice(op.dims), reassociate=True)
+
+
+def collapse(op: Handle, rng: random.Random) -> Handle:
+    return op.collapse(*op.dims[:2], reassociate=True)
+
+
+def expand(op: Handle, rng: random.Random) -> Handle:
+    return op.expand(reassociate=True, **{rng.choice(op.dims): rng.choice((2, 3, 4))})
+
+
+def fold_unit_dims(op: Handle, rng: random.Random) -> Handle:
+    return op.fold_unit_dims()
+
+
+def fuse_siblings(op: Handle, rng: random.Random) -> Handle:
+    return op.fuse_siblings(rng.choice(names(op.schedule)))
+
+
+def decompose(op: Handle, rng: random.Random) -> Handle:
+    return op.decompose()
+
+
+def specialize(op: Handle, rng: random.Random) -> Handle:
+    return op.specialize(reassociate=True)
+
+
+DOMAINS = {
+    "collapse": collapse,
+    "decompose": decompose,
+    "expand": expand,
+    "fold_unit_dims": fold_unit_dims,
+    "fuse_siblings": fuse_siblings,
+    "interchange": interchange,
+    "peel": peel,
+    "specialize": specialize,
+    "split": split,
+    "tile_reduction": tile_reduction,
+    "unroll_reduction": unroll_reduction,
+}
 """Steps that change the domain of an op."""
 
 

@@ -129,9 +129,9 @@ class _Session:
             fused = _fused(other, op, context)
             if fused is None or not _fits(fused):
                 continue
-            if _may_move_down(other, op, context):
+            if may_move_down(other, op, context):
                 place = op
-            elif not op.payload.has_extract() and _may_move_up(op, other, context, self.fixed):
+            elif not op.payload.has_extract() and may_move_up(op, other, context, self.fixed):
                 # (a gather stays after the check of its integers)
                 place = other
             else:
@@ -165,7 +165,7 @@ def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp 
     if any(v in other.results for v in op.operand_values):
         if not op.is_elementwise:
             return None
-        return _joined_with_reader(other, op, context)
+        return joined_with_reader(other, op, context)
     alike = _share_an_array(other, op) or _compute_the_same(other, op)
     return merge(other, op) if alike else None
 
@@ -233,7 +233,7 @@ def _reduces_floats(op: GenericOp) -> bool:
     )
 
 
-def _joined_with_reader(
+def joined_with_reader(
     producer: GenericOp, consumer: GenericOp, context: BlockContext
 ) -> GenericOp | None:
     """The consumer that computes and also writes the producer's results, read at its own points."""
@@ -264,7 +264,7 @@ def _fits(op: GenericOp) -> bool:
     return len(arrays) <= MAX_ARRAYS and len(op.payload.instrs) <= MAX_INSTRS
 
 
-def _may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
+def may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
     """Whether ``op`` may run where ``to`` does: nobody misses it, its memory is unchanged."""
     end = context.position(to)
     needed_before = any(context.position(u) < end for r in op.results for u in context.users(r))
@@ -273,9 +273,7 @@ def _may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
     )
 
 
-def _may_move_up(
-    op: GenericOp, to: GenericOp, context: BlockContext, fixed: frozenset[str]
-) -> bool:
+def may_move_up(op: GenericOp, to: GenericOp, context: BlockContext, fixed: frozenset[str]) -> bool:
     """Whether ``op`` may run where ``to`` does: what it reads, but for ``to``, is defined there.
 
     Integers of the kernel are bound there, and what has been checked of them is, as that an array

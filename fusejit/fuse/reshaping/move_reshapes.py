@@ -16,7 +16,7 @@ are reshaped. Before and after `move_reshapes_up`::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
@@ -256,30 +256,9 @@ class _Session:
         for op in regrouping.before:
             if undone is not None and op.source is undone.results[0]:
                 continue
-            if not self._is_free(op.source, op.reassociation):
+            if not is_free(op.source, op.reassociation, self.defined):
                 reason = f"%{op.source.name} would have to be copied"
                 raise Refused("operands are reshaped in place", reason)
-
-    def _is_free(self, value: Value, reassociation: Reassociation) -> bool:
-        root = self.defined.get(value)
-        while isinstance(root, ReshapeOp):
-            root = self.defined.get(root.source)
-        if isinstance(root, ViewOp | ConstantOp) or root is None:
-            return False
-        order = value.order or tuple(range(value.type.rank))
-        if isinstance(root, Load):
-            buffer = root.view.buffer
-            if root.view != View.whole(buffer):
-                return False
-            if buffer.layout is not Layout.CONTIGUOUS and not reassociation.expands:
-                return False
-        if reassociation.expands:
-            return True
-        for group in reassociation.groups:
-            first = order.index(group[0])
-            if order[first : first + len(group)] != group:
-                return False
-        return True
 
     def _replace(self, old: GenericOp, new: list[Op], drop: ReshapeOp) -> None:
         """Put ``new`` where ``old`` stands, and drop a reshape."""
@@ -290,3 +269,26 @@ class _Session:
             self.defined.update(dict.fromkeys(op.results, op))
         self.ops[at : at + 1] = new
         self.ops.remove(drop)
+
+
+def is_free(value: Value, reassociation: Reassociation, defined: Mapping[Value, Op]) -> bool:
+    """Whether a value that ``defined`` says the op of can be reshaped where it lies."""
+    root = defined.get(value)
+    while isinstance(root, ReshapeOp):
+        root = defined.get(root.source)
+    if isinstance(root, ViewOp | ConstantOp) or root is None:
+        return False
+    order = value.order or tuple(range(value.type.rank))
+    if isinstance(root, Load):
+        buffer = root.view.buffer
+        if root.view != View.whole(buffer):
+            return False
+        if buffer.layout is not Layout.CONTIGUOUS and not reassociation.expands:
+            return False
+    if reassociation.expands:
+        return True
+    for group in reassociation.groups:
+        first = order.index(group[0])
+        if order[first : first + len(group)] != group:
+            return False
+    return True

@@ -75,6 +75,15 @@ def dim_groups(
 class Regrouping:
     """A generic op with its dims split or merged. All groups split, or all merge.
 
+    Parameters
+    ----------
+    op : GenericOp
+        The op as it is.
+    groups : sequence of DimGroup
+        What is split or merged.
+    reassociates : bool, optional
+        Whether floats may be summed in another order.
+
     Attributes
     ----------
     op : GenericOp
@@ -85,19 +94,21 @@ class Regrouping:
         Make the old results out of the new ones.
     """
 
-    def __init__(self, op: GenericOp, groups: Sequence[DimGroup]) -> None:
+    def __init__(
+        self, op: GenericOp, groups: Sequence[DimGroup], *, reassociates: bool = False
+    ) -> None:
         self.groups = {g.dims[0]: g for g in groups}
         self.expands = all(len(g.dims) == 1 for g in groups)
         self.changed = {d for g in groups for d in g.dims}
         self.before: list[ReshapeOp] = []
         self.after: list[ReshapeOp] = []
         self._values: dict[tuple[Value, Reassociation], Value] = {}
-        self._check(op, groups)
+        self._check(op, groups, reassociates)
         self._number_dims(op)
         self.op = self._rebuild(op)
 
     # -- legality -------------------------------------------------------------------------------
-    def _check(self, op: GenericOp, groups: Sequence[DimGroup]) -> None:
+    def _check(self, op: GenericOp, groups: Sequence[DimGroup], reassociates: bool) -> None:
         if op.library_call is not None:
             raise Refused("neither is a library call", f"{op.name} is {op.library_call}")
         if op.payload.has_extract():
@@ -109,7 +120,7 @@ class Regrouping:
                 raise Refused("iterator types agree", f"{what} dims of {op.name} cannot be one")
             if kinds == {IteratorType.SEQUENTIAL}:
                 raise Refused("iterator types agree", f"{op.name} runs in sequence")
-            if kinds == {IteratorType.REDUCTION}:
+            if kinds == {IteratorType.REDUCTION} and not reassociates:
                 for init, result in zip(op.inits, op.results, strict=True):
                     combiner = COMBINERS[init.combiner] if init.combiner is not None else None
                     if combiner is None or result.type.dtype.kind in combiner.ordered:

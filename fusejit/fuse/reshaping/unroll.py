@@ -20,6 +20,7 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import merge_operands
+from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import rewrite_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
@@ -42,27 +43,30 @@ def unroll_small_reductions(graph: Graph) -> Graph:
         if not isinstance(op, GenericOp) or op.is_fixed:
             return op
         dims = _small_dims(op)
-        return _unrolled(op, dims) if dims else op
+        return unrolled(op, dims) if dims else op
 
     return rewrite_ops(graph, rewrite)
 
 
+def why_not_unrolled(op: GenericOp) -> str:
+    """Why the payload cannot compute all terms of a reduction, or the empty text."""
+    if op.payload.has_extract():
+        return "it gathers"
+    if any(map(op.payload.reads_init, range(len(op.inits)))):
+        return "a term reads what the result is so far"
+    reduced = set(op.reduction_dims)
+    if any(i.combiner is None or i.map.dims() & reduced for i in op.inits):
+        return "a result is written at every point"
+    if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
+        return "partial results of a deviation cannot be combined alone"
+    return ""
+
+
 def _small_dims(op: GenericOp) -> list[int]:
     """The reduction dims to unroll, from the first to the last."""
-    payload = op.payload
-    num_inputs = len(op.inputs)
-    if payload.has_extract() or any(k >= num_inputs for k in payload.used_arguments()):
+    if why_not_unrolled(op):
         return []
-    combiners = [i.combiner for i in op.inits if i.combiner is not None]
-    reduced = set(op.reduction_dims)
-    if len(combiners) < len(op.inits) or any(i.map.dims() & reduced for i in op.inits):
-        return []
-    if any(COMBINERS[combiner].of_numbers for combiner in combiners):
-        return []
-    ordered = any(
-        result.type.dtype.kind in COMBINERS[combiner].ordered
-        for combiner, result in zip(combiners, op.results, strict=True)
-    )
+    payload, ordered = op.payload, is_ordered(op)
     points = 1
     dims: list[int] = []
     for d in reversed(op.reduction_dims):  # the last dim is reduced first
@@ -79,7 +83,8 @@ def _small_dims(op: GenericOp) -> list[int]:
     return sorted(dims)
 
 
-def _unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
+def unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
+    """The op whose payload combines all points of some reduction dims, whose extents are known."""
     kept = [d for d in range(len(op.domain)) if d not in dims]
     sizes = {d: op.domain[d].constant for d in dims}
     renumbered = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
@@ -121,7 +126,7 @@ def _unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
                 for k in range(0, len(refs), size)
             ]
         results += refs
-    unrolled = replace(
+    new = replace(
         op,
         domain=tuple(op.domain[d] for d in kept),
         iterators=tuple(op.iterators[d] for d in kept),
@@ -129,9 +134,9 @@ def _unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
         inits=tuple(Init(map_at(i.map, {}), i.combiner, i.start) for i in op.inits),
         payload=builder.finish(results),
     )
-    if not unrolled.has_only_parallel_dims:
-        return unrolled
-    return without_reductions(replace(unrolled, payload=_without_negative_zeros(unrolled)))
+    if not new.has_only_parallel_dims:
+        return new
+    return without_reductions(replace(new, payload=_without_negative_zeros(new)))
 
 
 def _without_negative_zeros(op: GenericOp) -> Payload:

@@ -15,6 +15,8 @@ from fusejit.ir.definitions.definition import Access, Definition, Role
 from fusejit.ir.definitions.indices import ATTRIBUTE, CONST, DIM, Index
 from fusejit.ir.definitions.instance import Instance, instantiate
 from fusejit.ir.ops import GenericOp
+from fusejit.ir.payload import Payload
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import IteratorType
 from fusejit.structured.op import StructuredOp
 
@@ -37,7 +39,7 @@ def named_form(op: GenericOp) -> NamedForm | None:
     named = OPS.get(op.name)
     if not op.is_named or not isinstance(named, StructuredOp):
         return None
-    return _form(op, _definition(named, op)) if follows_from_maps(named) else None
+    return form_of(op, definition_of(named, op)) if follows_from_maps(named) else None
 
 
 def follows_from_maps(named: StructuredOp) -> bool:
@@ -45,7 +47,7 @@ def follows_from_maps(named: StructuredOp) -> bool:
     return set(named.definition.attributes) <= WRITTEN
 
 
-def _definition(named: StructuredOp, op: GenericOp) -> Definition | None:
+def definition_of(named: StructuredOp, op: GenericOp) -> Definition | None:
     """The definition for the ranks of the op's operands."""
     operands = [o for o in named.definition.operands if o.role is not Role.SHAPE]
     values = [*(o.value for o in op.inputs), *op.results]
@@ -58,7 +60,8 @@ def _definition(named: StructuredOp, op: GenericOp) -> Definition | None:
         return None
 
 
-def _form(op: GenericOp, definition: Definition | None) -> NamedForm | None:
+def form_of(op: GenericOp, definition: Definition | None) -> NamedForm | None:
+    """The op as an instance of a definition; None if it is none."""
     if definition is None or len(definition.dims) != len(op.domain):
         return None
     reads = [a for a in definition.accesses if definition.is_read(a)]
@@ -88,9 +91,22 @@ def _is_same(made: Instance, op: GenericOp) -> bool:
         [m for _, m in made.reads] == [o.map for o in op.inputs]
         and [o.map for o in made.outputs] == [i.map for i in op.inits]
         and [o.combiner for o in made.outputs] == [i.combiner for i in op.inits]
-        and made.payload == op.payload
+        and _terms(made.payload) == _terms(op.payload)
         and list(map(_is_parallel, made.iterators)) == list(map(_is_parallel, op.iterators))
     )
+
+
+def _terms(payload: Payload) -> list[Any]:
+    """What a payload yields, whatever the order of its instructions and of commuting operands."""
+    terms: list[Any] = [*range(payload.num_arguments)]
+    for instr in payload.instrs:
+        operands = [terms[o] for o in instr.operands]
+        row = SCALAR_OPS.get(instr.op)
+        if row is not None and row.commutative:
+            operands.sort(key=repr)
+        key = instr.key()
+        terms.append((key[0], tuple(operands), *key[2:]))
+    return [terms[r] for r in payload.results]
 
 
 def _is_parallel(iterator: IteratorType) -> bool:
