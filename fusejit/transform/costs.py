@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.identity import own_signature
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL
 from fusejit.ir.graph import Graph
@@ -39,8 +38,8 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.values import Buffer, Value
-from fusejit.path_resolver import resolver
 from fusejit.stages import Traced
+from fusejit.transform.equivalence import paths_of
 
 CACHED_BYTES = 256 << 10
 """Arrays up to this size stay in the cache between two ops of an iteration."""
@@ -66,10 +65,7 @@ class _Sizes(dict[str, int]):
 
 def sizes_of(stage: Traced, args: tuple[Any, ...]) -> dict[str, int]:
     """The value of each symbol of a traced function for a call with positional arguments."""
-    bound = own_signature(stage.function).bind(*args)
-    bound.apply_defaults()
-    find = resolver(stage.function, bound.arguments, stage.traced.constants)
-    names = host_environment(stage.graph, find)
+    names = host_environment(stage.graph, paths_of(stage, args))
     return {symbol.name: int(names[symbol.name]) for symbol in stage.graph.symbols}
 
 

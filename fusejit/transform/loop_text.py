@@ -15,6 +15,7 @@ from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
+    Alias,
     Alloc,
     Bind,
     Block,
@@ -23,6 +24,7 @@ from fusejit.ir.ops import (
     Init,
     Load,
     Loop,
+    ReshapeOp,
     Store,
     ViewOp,
     base_name,
@@ -90,9 +92,16 @@ class _Writer:
             elif isinstance(op, Loop) and op.induction is not None:
                 yield from self.loop(op)
             elif isinstance(op, Alloc):
-                shape = ", ".join(map(_text, op.buffer.type.extents))
-                dtype = dtype_name(op.buffer.type.dtype)
-                yield f"{self.names.buffer(op.buffer)} = empty(({shape}), {dtype})"
+                shape, dtype = _shape(op.buffer.type.extents), dtype_name(op.buffer.type.dtype)
+                yield f"{self.names.buffer(op.buffer)} = empty({shape}, {dtype})"
+            elif isinstance(op, Alias) and op.buffer.base is not None:
+                what = op.buffer.part or f"reshape({_shape(op.buffer.type.extents)})"
+                base = self.names.buffer(op.buffer.base)
+                yield f"{self.names.buffer(op.buffer)} = {base}.{what}"
+            elif isinstance(op, ReshapeOp):
+                (value,) = op.results
+                reshaped = f"{self.whole(op.source)}.reshape({_shape(value.type.extents)})"
+                yield f"{self.names.value(value)} = {reshaped}"
             elif isinstance(op, Bind):
                 if self.names.value(op.value) != op.symbol:
                     yield f"{op.symbol} = {self.names.value(op.value)}"
@@ -239,13 +248,21 @@ def _bare(text: str) -> str:
 def _subscripted(name: str, map_: IndexingMap, dims: Sequence[str]) -> str:
     if not map_.results:
         return name
+    is_simple = all(r.is_linear and len(r.dims()) < 2 for r in map_.results)
+    if not is_simple and any(d.startswith(":") for d in dims):
+        return f"view({name}, {map_})"
     return f"{name}[{', '.join(_text(r, dims) for r in map_.results)}]"
+
+
+def _shape(extents: Sequence[AffineExpr]) -> str:
+    return f"({', '.join(map(_text, extents))}{',' * (len(extents) == 1)})"
 
 
 def _text(expr: AffineExpr, dims: Sequence[str] = ()) -> str:
     """An affine expression in Python; a dim that is ``:n`` makes a slice of it."""
-    (dim,) = expr.dims() if len(expr.dims()) == 1 else (0,)
-    if expr.dims() and dims[dim].startswith(":") and expr.is_linear:
+    slices = [d for d in expr.dims() if dims[d].startswith(":")]
+    if slices:
+        (dim,) = slices
         step = expr.coefficient(Dim(dim))
         start = expr - AffineExpr.dim(dim) * step
         extent = dims[dim][1:] if step == 1 else f"{step} * ({dims[dim][1:]})"

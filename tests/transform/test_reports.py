@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import re
 import numpy as np
 import pytest
 
@@ -238,6 +239,26 @@ def test_the_loop_nest_of_memory() -> None:
     assert "a[1 : 1 + s0 - 1, :s1] = v" in text
     assert "a[i, 0] = a[i, 0] + " in text
     assert text.endswith("transpose(a[1 : 1 + s0 - 1, :2 * ((s1 + 1) // 2) : 2], [1, 0])")
+
+
+def test_the_loop_nest_of_views_that_are_no_slices() -> None:
+    def blocks(a: Any, b: Any) -> Any:
+        e = np.exp(b).reshape(-1) * 2
+        return a[:90, :70].reshape(45, 2, 35, 2).mean(axis=(1, 3)), a.reshape(-1), e
+
+    text = schedule(blocks, A, B).loop_nest()
+    assert "+= a[2 * i + j, 2 * k + l]" in text
+    assert re.search(r"a_r = a.reshape\(\(s\d,\)\)", text)
+    assert re.search(r"v\d+ = v\d+.reshape\(\(s\d,\)\)", text)
+
+
+def test_steps_of_a_gather_are_checked() -> None:
+    def gathered(a: Any, n: Any) -> Any:
+        return np.exp(a)[n] + 1
+
+    s = schedule(gathered, A, np.array([3, 0, 2]))
+    assert s["add"].tile(i=2).schedule.steps[0].num_checked >= 2  # indices within bounds
+    assert "NumPy raises IndexError" in str(s["add"].tile(i=2).schedule.verify())
 
 
 def test_the_source_of_the_kernels(s: Schedule) -> None:
