@@ -8,7 +8,10 @@ from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.interchange import interchange
 from fusejit.transform.library import generalize, to_library
 from fusejit.transform.no_fuse import no_fuse
+from fusejit.transform.pack import pack, unpack
+from fusejit.transform.pack_matmul import pack_matmul
 from fusejit.transform.pad import pad
+from fusejit.transform.peel import peel
 from fusejit.transform.promote import promote
 from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.split import split
@@ -28,7 +31,10 @@ class Handle(BaseHandle):
     interchange = interchange
     promote = promote
     hoist_pad = hoist_pad
+    pack = pack
+    pack_matmul = pack_matmul
     pad = pad
+    peel = peel
     rematerialize = rematerialize
     split = split
     threads = threads
@@ -38,3 +44,4 @@ class Handle(BaseHandle):
     vectorize = vectorize
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
+    unpack = unpack

@@ -25,7 +25,7 @@ from fusejit.ir.ops import base_name
 from fusejit.ir.types import IteratorType
 from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import reassociates, replaced, require_no_routine
+from fusejit.transform.rules import reassociates, replaced, require_loops
 
 
 def interchange(handle: H, order: str, *, reassociate: bool = False, check: bool = True) -> H:
@@ -52,7 +52,7 @@ def interchange(handle: H, order: str, *, reassociate: bool = False, check: bool
     places = [handle.dim(name, step) for name in names]
     if places == sorted(places):
         raise illegal(step, op.name, "nothing would change")
-    require_no_routine(op, step)
+    require_loops(op, step)
     in_order = {
         kind: [d for d in places if op.iterators[d] is kind]
         for kind in (IteratorType.SEQUENTIAL, IteratorType.REDUCTION)

@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand, ViewOp, base_name, walk
-from fusejit.ir.payload import I64, Payload, PayloadBuilder, identity_payload
+from fusejit.ir.payload import I64, Payload, PayloadBuilder, identity_payload, iterate_refs
 from fusejit.ir.source import Location
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
@@ -130,3 +130,32 @@ def _guarded(
     return builder.finish(
         [builder.op("select", [inside, element, builder.const(number, dtype)], dtype)]
     )
+
+
+def copied_from(
+    op: GenericOp,
+) -> tuple[Value, list[AffineExpr], list[AffineExpr | None]] | None:
+    """The source, the subscripts and the bounds of an op that `copied` has made; None of others."""
+    if len(op.inputs) != 1 or len(op.inits) != 1 or not op.is_materialized:
+        return None
+    if not op.is_elementwise or not op.inits[0].map.is_identity:
+        return None
+    (operand,), payload = op.inputs, op.payload
+    if payload == identity_payload(operand.value.type.dtype):
+        return operand.value, [*operand.map.results], [None] * operand.map.rank
+    extracts = [i for i in payload.instrs if i.op == "extract"]
+    instrs = dict(iterate_refs(payload))
+    last = instrs.get(payload.results[0])
+    if len(extracts) != 1 or last is None or last.op != "select":
+        return None
+    if instrs.get(last.operands[1]) is not extracts[0]:
+        return None
+    reads: list[AffineExpr] = []
+    bounds: list[AffineExpr | None] = []
+    for ref in extracts[0].operands:
+        parts = [instrs[o] for o in instrs[ref].operands] or [instrs[ref]]
+        if any(part.op != "index" for part in parts):
+            return None
+        reads.append(parts[0].attr)
+        bounds.append(parts[1].attr + 1 if len(parts) == 2 else None)
+    return operand.value, reads, bounds

@@ -13,7 +13,19 @@ from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
-from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, base_name, walk
+from fusejit.ir.ops import (
+    Alloc,
+    Bind,
+    Block,
+    GenericOp,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    Write,
+    base_name,
+    walk,
+)
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -46,33 +58,49 @@ def reassociates(op: GenericOp) -> bool:
     )
 
 
-def require_no_routine(op: GenericOp, step: str) -> None:
-    """Refuse the call of a routine, which takes its operands in one form only.
+def require_loops(op: GenericOp, step: str) -> None:
+    """Refuse an op whose dims have a fixed meaning: that of a routine, or of a register tile.
 
     Raises
     ------
     ScheduleError
-        If the op calls a routine.
+        If it calls a routine, or is vectorized.
     """
     if op.library_call is not None:
         why = f"it calls the routine {op.library_call}"
         raise illegal(step, op.name, why, ["generalize() first"])
+    if op.register_tile is not None:
+        why = "its partial results are in registers"
+        raise illegal(step, op.name, why, [f"{step.partition('(')[0]} before vectorize"])
 
 
-def rest_of(op: GenericOp) -> str:
+def names_of(graph: Graph) -> set[str]:
+    """The names that new ops must not have, if a schedule is to find them."""
+    return {base_name(op.name) for op in walk(graph.block) if isinstance(op, GenericOp)}
+
+
+def rest_of(op: GenericOp, taken: set[str]) -> str:
     """The name of the op that computes what an op leaves: ``exp_rest+1`` for ``exp+1``."""
     base = base_name(op.name)
-    return f"{base}_rest{op.name[len(base) :]}"
+    return f"{unused(f'{base}_rest', taken)}{op.name[len(base) :]}"
 
 
 def symbols_of(graph: Graph) -> set[str]:
     """The names that new symbols must not have."""
     names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
-    for op in walk(graph.block):
+    return names | symbols_defined(graph.block)
+
+
+def symbols_defined(block: Block) -> set[str]:
+    """The symbols that ops of a block define for others in it."""
+    names: set[str] = set()
+    for op in walk(block):
         if isinstance(op, Loop) and op.induction is not None:
             names.add(op.induction)
         elif isinstance(op, Bind):
             names.add(op.symbol)
+        elif isinstance(op, HostCall):
+            names.update(op.sizes)
     return names
 
 

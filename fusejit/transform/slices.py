@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
 from fusejit.ir.payload import Instr, Payload
@@ -33,19 +33,35 @@ def moved_identity(starts: Sequence[AffineExpr]) -> IndexingMap:
     return IndexingMap(rank, tuple(AffineExpr.dim(k) + s for k, s in enumerate(starts)))
 
 
-def why_not_sliceable(op: GenericOp, dims: set[int]) -> str:
-    """Why the elements that part of the domain reads are not known, or the empty text."""
+def why_not_sliceable(op: GenericOp, dims: set[int], sizes: Mapping[int, int] | None = None) -> str:
+    """Why the elements that part of the domain reads are not known, or the empty text.
+
+    With the ``sizes`` of tiles, blocks of which a tile has whole ones are known, too.
+    """
+    tiles = {d: AffineExpr.symbol("tile") * size for d, size in (sizes or {}).items()}
     if op.payload.has_extract():
         return "it gathers, so that the elements it reads are not known"
     for operand in op.inputs:
         for result in operand.map.results:
-            if result.dims() & dims and not _is_sum(result):
+            if not result.dims() & dims or _is_sum(result):
+                continue
+            if not (tiles and _is_block(result) and not shifted(result, tiles).dims()):
                 return f"it reads %{operand.value.name} at {result}, which is no sum of dims"
     return ""
 
 
 def _is_sum(result: AffineExpr) -> bool:
     return result.is_linear and all(result.coefficient(Dim(d)) > 0 for d in result.dims())
+
+
+def _is_block(result: AffineExpr) -> bool:
+    """Whether it is the number of a block of a dim, or the place in a block."""
+    if len(result.terms) != 1 or result.constant:
+        return False
+    atom, factor = result.terms[0]
+    if not isinstance(atom, FloorDiv | Mod) or not isinstance(atom.denominator, int):
+        return False
+    return factor == 1 and atom.numerator.as_dim() is not None
 
 
 def on_slices(
@@ -110,9 +126,14 @@ def _extents(
     """The extents of the elements that a map reaches."""
     last = {d: extent - 1 for d, extent in enumerate(domain)}
     return tuple(
-        r.substitute(dims=last) + 1 if r.dims() & set(origin) else extent
+        r.substitute(dims=last) + 1 if r.dims() & set(origin) and not _is_mod(r) else extent
         for r, extent in zip(map_.results, whole, strict=True)
     )
+
+
+def _is_mod(result: AffineExpr) -> bool:
+    """Whether all places of a block are read: those of a tile of whole blocks."""
+    return any(isinstance(atom, Mod) for atom, _ in result.terms)
 
 
 def _moved(payload: Payload, origin: Origin) -> Payload:

@@ -11,10 +11,10 @@ graph @"<lambda>"
   buffer @a : s0 x f64 = arg:a class 0 readonly
 {
   %v0 = load @a v0 : s0 x f64
+  alloc @v1 : s0 x f64 class 1
   %v0_slice = view %v0 [(d0) -> (d0)] : i_0 x f64
   %v1_tile = generic "exp" domain (i_0) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
       t0 } : i_0 x f64
-  alloc @v1 : s0 x f64 class 1
   store @v1 v1 [(d0) -> (d0)] (i_0) = %v1_tile
   %v0_slice_1 = view %v0 [(d0) -> (d0 + i_0)] : (-i_0 + s0) x f64
   %v1_tile_1 = generic "exp_rest" domain (-i_0 + s0) ins (%v0_slice_1) outs (write) { t0 = exp
@@ -39,7 +39,7 @@ from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.base import H, call
 from fusejit.transform.destinations import destinations
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import is_reduced, reassociates, rest_of, symbols_of, unused
+from fusejit.transform.rules import is_reduced, names_of, reassociates, rest_of, symbols_of, unused
 from fusejit.transform.tile import (
     bind_minimum,
     computed_in_parts,
@@ -78,9 +78,10 @@ def split(handle: H, *, reassociate: bool = False, check: bool = True, **points:
     graph, cut, ops = _cut(handle.schedule.graph, op.domain[d], point, name)
     graph, places = destinations(graph, op)
     parts: list[GenericOp] = []
+    name_of_rest = rest_of(op, names_of(graph))
     for start, length in ((AffineExpr.const(0), cut), (cut, op.domain[d] - cut)):
         domain = (*op.domain[:d], length, *op.domain[d + 1 :])
-        whole = replace(op, name=rest_of(op)) if parts else op
+        whole = replace(op, name=name_of_rest, is_named=False) if parts else op
         part, around = stored_part(whole, {d: start}, domain, places)
         parts.append(part)
         ops += around

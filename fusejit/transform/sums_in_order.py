@@ -12,6 +12,8 @@ computed in the same tiles.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import Dim
@@ -20,6 +22,7 @@ from fusejit.ir.ops import GenericOp, Op, RegisterTile, ViewOp
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.destinations import users
+from fusejit.transform.errors import ScheduleError
 from fusejit.transform.fuse import moved_into_loops
 from fusejit.transform.rules import loop_of, replaced
 from fusejit.transform.tile import in_tiles
@@ -50,7 +53,8 @@ def schedule_sums_in_order(graph: Graph) -> Graph:
     for op in graph.block.ops:
         plan = _plan(op) if isinstance(op, GenericOp) else None
         if plan is not None and isinstance(op, GenericOp):
-            graph = _scheduled(graph, op, plan)
+            with suppress(ScheduleError):  # the rules of `tile` and `fuse` decide
+                graph = _scheduled(graph, op, plan)
     return graph
 
 

@@ -188,10 +188,11 @@ def computed_in_parts(
     parts: Sequence[Op],
 ) -> Graph:
     """The graph in which parts store what an op computes, whose domain is cut along dims."""
-    ops = [*_stored_starts(op, dims, places), *parts]
-    # a kernel has its memory where it uses it: a routine may stand before that
-    at = next(k for k, o in enumerate(ops) if isinstance(o, Store | Loop))
-    ops[at:at] = [place.alloc for place in places if place.alloc is not None]
+    starts, ops = _stored_starts(op, dims, places), [*parts]
+    # a kernel has its memory where it uses it, after a routine that stands before that
+    calls = [k for k, o in enumerate(ops) if isinstance(o, GenericOp) and o.library_call]
+    at = calls[0] + 1 if calls and not starts else 0
+    ops[at:at] = [place.alloc for place in places if place.alloc is not None] + starts
     after = [place.load for place in places if place.load is not None]
     graph = replaced(graph, op, [*ops, *after])
     for place in places:
@@ -217,13 +218,20 @@ def _check(
         if extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
             raise illegal(step, op.name, why)
-    require_separable(op, [*sizes], names, step, reassociate)
+    require_separable(op, [*sizes], names, step, reassociate, sizes)
 
 
 def require_separable(
-    op: GenericOp, dims: Sequence[int], names: Sequence[str], step: str, reassociate: bool
+    op: GenericOp,
+    dims: Sequence[int],
+    names: Sequence[str],
+    step: str,
+    reassociate: bool,
+    sizes: Mapping[int, int] | None = None,
 ) -> None:
     """Refuse an op of which parts of the domain cannot be computed one after the other.
+
+    ``sizes`` are those of the parts, if they are equal.
 
     Raises
     ------
@@ -243,7 +251,7 @@ def require_separable(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, {*dims})
+    why = why_not_sliceable(op, {*dims}, sizes)
     if why:
         raise illegal(step, op.name, why, legal)
 

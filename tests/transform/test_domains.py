@@ -186,3 +186,53 @@ def test_split() -> None:
     check(total, "mn", lambda s: s["sum"].split(i=5, reassociate=True), tag="reassoc")
     check(product, "mk kn", lambda s: loops(s).split(k=5, reassociate=True), tag="reassoc")
     check(product, "mk kn", lambda s: s["matmul"].split(n=5), dtypes=("f8",), tag="reassoc")
+
+
+# ------------------------------------------------------------------------------------------- peel
+def test_peel_of_a_loop_that_is_not_there() -> None:
+    h = schedule(outer, *arrays("mn nm", SIZES[0], "f8"))["add"].tile(i=8, j=4)
+    message = r"peel\('k.0'\) of add: no loop k.0 is around it; legal: peel\(\"i.0\"\) or peel\(\"j"
+    with pytest.raises(ScheduleError, match=message):
+        h.peel("k.0")
+    with pytest.raises(ScheduleError, match=r"no loop i.0 is around it"):
+        h.schedule["multiply"].peel("i.0")
+
+
+def test_peel_of_whole_tiles() -> None:
+    h = schedule(outer, *arrays("mn nm", SIZES[0], "f8"))["add"].tile(i=8)
+    with pytest.raises(ScheduleError, match=r"the tiles of i.0 have the same extent, 8"):
+        h.peel("i.0").peel("i.0")
+    constant = schedule(lambda a: np.zeros(12) + a[0, 0], A)["add"].tile(i=4)
+    with pytest.raises(ScheduleError, match=r"the tiles of i.0 have the same extent, 4"):
+        constant.peel("i.0")
+
+
+def test_peel_makes_extents_constant() -> None:
+    h = schedule(outer, *arrays("mn nm", SIZES[0], "f8"))["add"].tile(i=8, j=4)
+    h = h.peel("i.0").peel("j.0")
+    assert [extent.as_constant() for extent in h.op.domain] == [8, 4]
+    assert h.schedule["add_rest1"].dims == ("i", "j")
+    assert set(h.schedule.loops) == {"i.0", "j.0", "j.0_rest"}
+    assert h.schedule["add_rest"].peel("j.0_rest").op.domain[1].as_constant() == 4
+
+
+def test_peel_of_tiles_in_tiles() -> None:
+    """The inner tiles of a whole outer tile are whole: nothing is left."""
+    h = schedule(outer, *arrays("mn nm", SIZES[0], "f8"))["add"].tile(i=8).tile(i=4)
+    h = h.peel("i.0").peel("i.01")
+    assert h.op.domain[0].as_constant() == 4
+    assert "add_rest1" not in str(h.schedule)
+
+
+def test_peel() -> None:
+    check(outer, "mn nm", lambda s: s["add"].tile(i=8, j=4).peel("i.0").peel("j.0"))
+    check(outer, "mn nm", lambda s: s["add"].tile(i=8).tile(i=3, j=2).peel("i.0").peel("i.01"))
+    check(outer, "mn nm", lambda s: s["add"].tile(i=4).fuse("multiply").peel("i.0").threads("i.0"))
+    check(largest, "mn", lambda s: s["max"].tile(j=3).fuse("where").peel("j.0"))
+    check(product, "mk kn", lambda s: loops(s).tile(m=4, n=5).peel("n.0"), tag="reassoc")
+
+    def blocked(s: Schedule) -> Handle:
+        h = loops(s).tile(n=8, k=4, m=3, reassociate=True).peel("n.0").peel("k.0")
+        return h.schedule["matmul_rest"].peel("m.0_rest")
+
+    check(product, "mk kn", blocked, tag="reassoc")

@@ -237,3 +237,100 @@ def test_what_cannot_be_hoisted() -> None:
     moved = h.tile(m=8).transpose_matmul("b").hoist_pad("b")
     with pytest.raises(ScheduleError, match="b is no copy beside the op"):
         moved.hoist_pad("b")
+
+
+# -------------------------------------------------------------------------------- pack and unpack
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_packed_operands(dtype: Any) -> None:
+    h = in_loops(dtype).pack("a", m=8, k=4).pack("b", k=3, n=16)
+    assert [step.tag for step in h.schedule.steps[-2:]] == ["bits", "bits"]
+    assert_products(h.schedule, dtype)
+    assert_products(h.unpack("a").schedule, dtype)
+
+
+def test_tiles_of_packed_operands_are_whole_blocks() -> None:
+    h = in_loops(np.float64).pack("a", m=8, k=4)
+    tiled = h.tile(m=16, k=4, reassociate=True)
+    assert "-> (d0 + 2 * m_0, d1 + k_0, d2, d3)" in tiled.show()
+    assert_products(tiled.schedule, np.float64)
+    assert_products(h.tile(m=16).pack("b", n=8).hoist_pad("b").schedule, np.float64)
+    with pytest.raises(ScheduleError, match=r"reads %v0_pack at \(d0\) floordiv 8, which is no"):
+        h.tile(m=12)
+
+
+def test_a_packed_kernel() -> None:
+    image, kernel, function = CONVOLUTIONS["conv_2d_nhwc_hwcf"]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)["conv_2d_nhwc_hwcf"]
+    h = h.pack("b", **{h.dims[3]: 4, h.dims[6]: 2})
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+    with pytest.raises(ScheduleError, match="j is not one subscript by itself of a, which it"):
+        h.pack("a", j=2)
+
+
+def test_unpack_undoes_copies() -> None:
+    h = in_loops(np.float64)
+    for copied in (h.pack("a", m=8), h.transpose_matmul("a"), h.pack("a", m=4).pack("a", k=2)):
+        plain = copied.unpack("a")
+        plain = plain if "pack" not in plain.show() else plain.unpack("a")
+        assert plain.show() == h.show()
+    with pytest.raises(ScheduleError, match=r"a is no copy; legal: pack\(..\) first"):
+        h.unpack("a")
+    with pytest.raises(ScheduleError, match="it reads the border of a: element d0 of axes"):
+        h.pad(m=8).unpack("a")
+
+
+def test_what_cannot_be_packed() -> None:
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match=r"no dim is given; legal: m=.. or k=.."):
+        h.pack("a")
+    with pytest.raises(ScheduleError, match=r"n is not one subscript by itself of a.*legal: m=.."):
+        h.pack("a", n=8)
+    with pytest.raises(ScheduleError, match="the size of m is 0: it is at least 1"):
+        h.pack("a", m=0)
+
+
+# ------------------------------------------------------------------------------------- pack_matmul
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_in_blocks(dtype: Any) -> None:
+    h = in_loops(dtype).pack_matmul(m=8, n=16, k=4, reassociate=True)
+    assert h.dims == ("m.0", "n.0", "k.0", "m.1", "n.1", "k.1")
+    assert h.schedule.steps[-1].tag == ("reassoc" if np.dtype(dtype).kind == "f" else "bits")
+    assert_products(h.schedule, dtype)
+    assert_products(in_loops(dtype).pack_matmul(n=3, m=5).schedule, dtype)
+    assert "mmt4d" in h.schedule["mmt4d"].show()
+
+
+def test_blocks_are_tiled_further() -> None:
+    h = in_loops(np.float64).pack_matmul(m=8, n=16, k=4, reassociate=True)
+    h = h.tile(**{"m.0": 2, "n.0": 1}).threads("m.0.0")
+    assert_products(h.schedule, np.float64)
+    tiled = in_loops(np.float64).tile(m=12).pack_matmul(m=8, n=16, k=4, reassociate=True)
+    assert tiled.op.domain[0].as_constant() == 2
+    assert_products(tiled.schedule, np.float64)
+    sums = in_loops(np.float64).tile(k=5, reassociate=True).pack_matmul(m=2, n=4)
+    assert_products(sums.schedule, np.float64)
+
+
+def test_stacks_of_products_in_blocks() -> None:
+    a, b = np.arange(120).reshape(2, 5, 12), np.arange(2 * 12 * 7).reshape(2, 12, 7)
+    h = schedule(product, a, b)["matmul"]
+    h = h.pack_matmul(**dict(zip(h.dims, (1, 2, 4, 8), strict=True)))
+    np.testing.assert_array_equal(h.schedule.compile()(a, b), a @ b)
+
+
+def test_what_is_no_product() -> None:
+    s = schedule(lambda a, b: np.exp(a).sum(axis=1), *matrices(np.float64))
+    with pytest.raises(ScheduleError, match="it is no product of two operands: it has 1 operands"):
+        s["sum"].pack_matmul(i=8)
+    h = in_loops(np.float64)
+    with pytest.raises(ScheduleError, match="k is summed, and the order of a float sum shows"):
+        h.pack_matmul(m=8, n=16, k=4)
+    with pytest.raises(ScheduleError, match=r"no dim is given; legal: m=.. or n=.."):
+        h.pack_matmul()
+    with pytest.raises(ScheduleError, match="the size of a block is at least 1"):
+        h.pack_matmul(m=0)
+    image, kernel, function = CONVOLUTIONS["conv_2d_nhwc_hwcf"]
+    conv = schedule(function, *image_and_kernel(image, kernel))["conv_2d_nhwc_hwcf"]
+    with pytest.raises(ScheduleError, match="it is no product of two operands: its maps are"):
+        conv.pack_matmul(**{conv.dims[0]: 2})

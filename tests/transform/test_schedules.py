@@ -67,7 +67,11 @@ def split(op: Handle, rng: random.Random) -> Handle:
     return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
 
 
-DOMAINS = {"interchange": interchange, "split": split}
+def peel(op: Handle, rng: random.Random) -> Handle:
+    return op.peel(rng.choice([*op.schedule.loops, "none"]))
+
+
+DOMAINS = {"interchange": interchange, "peel": peel, "split": split}
 """Steps that change the domain of an op."""
 
 
@@ -106,12 +110,20 @@ def random_step(s: Schedule, rng: random.Random) -> Handle:
 
 def layout_step(op: Handle, rng: random.Random) -> Handle:
     """A step that changes how operands lie in memory."""
-    if rng.random() < 0.5:
-        return op.transpose_matmul(rng.choice("ab"))
-    if rng.random() < 0.3:
-        return op.hoist_pad(rng.choice("ab"))
     dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
-    return op.pad(reassociate=True, **{dim: rng.choice((2, 3, 8, 16)) for dim in dims})
+    sizes = {dim: rng.choice((2, 3, 8, 16)) for dim in dims}
+    kind = rng.choice(("transpose", "hoist", "pad", "pack", "unpack", "pack_matmul"))
+    if kind == "transpose":
+        return op.transpose_matmul(rng.choice("ab"))
+    if kind == "hoist":
+        return op.hoist_pad(rng.choice("ab"))
+    if kind == "unpack":
+        return op.unpack(rng.choice("ab"))
+    if kind == "pad":
+        return op.pad(reassociate=True, **sizes)
+    if kind == "pack_matmul":
+        return op.pack_matmul(reassociate=True, **sizes)
+    return op.pack(rng.choice("ab"), **sizes)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -1,0 +1,190 @@
+"""`vectorize`, `unroll` and `promote`: rules, values, and where the tiles are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from fusejit import linalg
+from fusejit.ir.ops import Alloc, Load, walk
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+
+SIZES = [(23, 17, 14), (1, 1, 1), (8, 16, 5), (9, 40, 3), (33, 33, 33), (16, 8, 0), (0, 5, 2)]
+
+
+def product(a: Any, b: Any) -> Any:
+    return a @ b
+
+
+def integers(a: Any, b: Any) -> Any:
+    return a.astype(np.int32) @ b.astype(np.int32)
+
+
+def largest(a: Any, b: Any) -> Any:
+    return (a[:, None, :] - b.T[None]).max(axis=2)
+
+
+def convolution(a: Any, b: Any) -> Any:
+    return linalg.conv_2d_nhwc_hwcf(a, b)
+
+
+def arguments(m: int, n: int, k: int, dtype: str = "f4") -> tuple[Any, Any]:
+    rng = np.random.default_rng(m + n)
+    a, b = rng.integers(-9, 9, (m, k)), rng.integers(-9, 9, (k, n))
+    return a.astype(dtype), b.astype(dtype)
+
+
+def in_registers(s: Schedule, name: str, rows: str, columns: str) -> Handle:
+    h = s[name]
+    h = h.generalize() if h.op.library_call else h
+    h = h.tile(**{rows: 4}).tile(**{columns: 16})
+    return h.vectorize(columns, reassociate=True).unroll(rows)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("function", [product, integers])
+def test_products(function: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of small integers have no rounding: each order gives NumPy's bits."""
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    s = schedule(function, *arguments(23, 17, 14, dtype))
+    s = in_registers(s, "matmul", "m", "n").promote("b").schedule
+    run = s.compile()
+    for m, n, k in SIZES:
+        a, b = arguments(m, n, k, dtype)
+        try:
+            found = run(a, b)
+        except ScheduleError:  # another variant serves such sizes
+            continue
+        expected = function(a, b)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_jitted() -> None:
+    a, b = arguments(70, 90, 40)
+    s = schedule(product, a, b)["matmul"].generalize().tile(m=32, k=16, reassociate=True)
+    h = s.tile(n=32).promote("b").tile(m=8).vectorize("n", reassociate=True).unroll("m")
+    run = h.threads("m.0").schedule.compile()
+    for m, n, k in [(70, 90, 40), (71, 95, 33), (5, 3, 7), (64, 64, 64)]:
+        a, b = arguments(m, n, k)
+        np.testing.assert_array_equal(run(a, b), a @ b)
+
+
+def test_an_extremum_keeps_its_bits() -> None:
+    s = schedule(largest, *arguments(9, 20, 6))
+    h = s["max"].tile(j=16).vectorize("j")
+    assert h.schedule.steps[-1].tag == "bits"
+    a, b = arguments(9, 20, 6)
+    np.testing.assert_array_equal(h.schedule.compile()(a, b), largest(a, b))
+
+
+def test_rules() -> None:
+    s = schedule(product, *arguments(23, 17, 14))
+    h = s["matmul"]
+    with pytest.raises(ScheduleError, match=r"it calls the routine matmul; legal: generalize"):
+        h.vectorize("n")
+    h = h.generalize()
+    with pytest.raises(ScheduleError, match=r"order of a float sum .*; legal: reassociate=True"):
+        h.vectorize("n")
+    with pytest.raises(ScheduleError, match=r"the extent of n is s3; legal: tile\(n=16\) first"):
+        h.vectorize("n", reassociate=True)
+    with pytest.raises(ScheduleError, match=r"k is reduction: .*; legal: m or n"):
+        h.vectorize("k", reassociate=True)
+    with pytest.raises(ScheduleError, match=r"no partial results in registers; legal: vectorize"):
+        h.unroll("m")
+    tiled = h.tile(m=4, n=16).vectorize("n", reassociate=True)
+    with pytest.raises(ScheduleError, match="it is vectorized already; legal: unroll"):
+        tiled.vectorize("m", reassociate=True)
+    with pytest.raises(ScheduleError, match="n is part of the register tile already"):
+        tiled.unroll("n")
+    with pytest.raises(ScheduleError, match="n is part of the register tile"):
+        tiled.tile(n=8)
+    with pytest.raises(ScheduleError, match="2048 partial results do not fit into registers"):
+        h.tile(m=32, n=64).vectorize("n", reassociate=True).unroll("m")
+    with pytest.raises(ScheduleError, match="combines nothing: LLVM vectorizes such loops by"):
+        schedule(lambda a: a + 1, np.ones(40))["add"].tile(i=16).vectorize("i")
+    with pytest.raises(ScheduleError, match="it has a result at each point of a sequential dim"):
+        schedule(lambda a: a.cumsum(axis=0), np.ones((40, 40)))["add.accumulate"].vectorize("j")
+
+
+def test_rules_of_promote() -> None:
+    s = schedule(product, *arguments(23, 17, 14))
+    h = s["matmul"].generalize().tile(m=4, n=8)
+    with pytest.raises(ScheduleError, match=r"no operand is named 'c'; legal: a .* or b"):
+        h.promote("c")
+    with pytest.raises(ScheduleError, match=r'no loop k.0 is around it; legal: at="m.0" or at="n'):
+        h.promote("b", at="k.0")
+    with pytest.raises(ScheduleError, match=r"its slice of b depends on loops inside m.0"):
+        h.promote("b", at="m.0")
+    copied = h.promote("b")
+    with pytest.raises(ScheduleError, match="b is read from memory of its own already"):
+        copied.promote("b")
+    outer = h.promote("a", at="m.0").schedule
+    lines = [line.strip() for line in outer.show().splitlines()]
+    copy = next(k for k, line in enumerate(lines) if line.startswith("%v0_copy"))
+    assert copy < next(k for k, line in enumerate(lines) if line.startswith("for n_0"))
+    a, b = arguments(9, 9, 9)
+    np.testing.assert_array_equal(outer.compile()(a, b), product(a, b))
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel"),
+    [
+        ((2, 9, 11, 3), (3, 3, 3, 32)),
+        ((1, 30, 33, 16), (3, 3, 16, 16)),
+        ((1, 20, 21, 8), (1, 5, 8, 100)),
+        ((3, 12, 12, 16), (3, 3, 16, 20)),
+    ],
+)
+def test_convolutions_keep_their_bits(image: Any, kernel: Any) -> None:
+    """The automatic pipeline keeps sums in registers; the interpreter adds in the same order."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype("f4") for shape in (image, kernel))
+    windows = sliding_window_view(a, kernel[:2], axis=(1, 2))
+    total = np.zeros((*windows.shape[:3], kernel[3]), "f4")
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            for c in range(kernel[2]):
+                total = total + windows[:, :, :, c, i, j, None] * b[i, j, c]
+    found = linalg.conv_2d_nhwc_hwcf(a, b)
+    assert found.tobytes() == total.tobytes()
+    fused = schedule(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b) + 1, 0), a, b)
+    assert "registers (_, _, 8, 32 vector" in print_graph(fused.lower().before.graph)
+    np.testing.assert_array_equal(fused.compile()(a, b), np.maximum(total + 1, 0))
+
+
+def test_tiles_are_stored_into_the_result() -> None:
+    """Neither a copy of each tile nor one of the whole result is made."""
+    s = in_registers(schedule(product, *arguments(23, 17, 14)), "matmul", "m", "n").schedule
+    ops = [*walk(s.graph.block)]
+    assert sum(isinstance(op, Alloc) for op in ops) == 1
+    assert not any(isinstance(op, Load) and op.view.buffer.origin is None for op in ops)
+    source = s.lower().source
+    assert "copy" not in source
+    assert "store" not in source
+
+
+def test_a_reduction_that_reads_what_it_writes() -> None:
+    """It may not be written straight: each sum reads elements that others have overwritten."""
+
+    def rows(a: Any) -> Any:
+        b = a.copy()
+        b[0] = b.sum(axis=0)
+        b[:, 1] = (b * 2).sum(axis=1)
+        return b
+
+    a = np.arange(30.0).reshape(5, 6)
+    np.testing.assert_array_equal(schedule(rows, a).compile()(a), rows(a))
+
+
+def test_registers_are_printed_and_parsed() -> None:
+    h = in_registers(schedule(product, *arguments(23, 17, 14)), "matmul", "m", "n")
+    assert str(h.op.register_tile) == "registers (4, 16 vector, _)"
+    text = h.promote("b").schedule.show()
+    assert "materialized" in text
+    assert print_graph(parse_graph(text)) == text
