@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-import re
 import numpy as np
 import pytest
 
@@ -301,3 +301,12 @@ def test_nests_beside_an_op_that_is_kept_apart() -> None:
     s = schedule(two, A, np.ones_like(A))
     merged, apart = s.lower().source, s["exp"].no_fuse().schedule.lower().source
     assert merged.count("def chunk") < apart.count("def chunk")
+
+
+def test_costs_of_many_ragged_loops() -> None:
+    """Each has a last tile of its own: counting them all takes time that doubles with each loop."""
+    a = np.ones((5,) * 6)
+    h = schedule(lambda a: a + 1, a)["add"]
+    for size in (3, 2):
+        h = h.tile(check=False, **dict.fromkeys(h.dims, size))
+    assert estimate(h.schedule.graph, h.schedule.sizes).flops == 5**6
