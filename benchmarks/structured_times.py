@@ -1,25 +1,29 @@
-"""``python -m benchmarks.structured_times [NAME..]``: ops of fusejit.linalg beside NumPy and torch.
+"""``python -m benchmarks.structured_times [NAME..]``: ops of fusejit.linalg beside other libraries.
 
 Each case runs its forms in turn, in one process. A row has the median of each form and the ratio of
 the other's time to the time of fusejit, above 1 where fusejit is faster. Contractions stand beside
 `np.matmul` on the same data (packed ones beside the product of the matrices that were packed),
-convolutions beside torch, if it is installed, and beside NumPy's windows and einsum.
+convolutions, alone and with bias and relu, beside torch and JAX, if they are installed, and beside
+NumPy's windows; products by a recipe of `fusejit.transform` beside BLAS.
 """
 
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from fusejit import linalg
+from benchmarks.convolution_forms import Form, other_forms
+from benchmarks.recipes import product
+from fusejit import fuse_jit, linalg
+from fusejit.transform import schedule
 
 SECONDS = 1.5
 WARM_UP = 5
-Form = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Case:
     name: str
     shape: str
     fusejit: Form
-    others: dict[str, Form]
+    others: Mapping[str, Form]
 
 
 def contractions() -> Iterator[Case]:
@@ -100,42 +104,34 @@ def contractions() -> Iterator[Case]:
 
 
 def convolutions() -> Iterator[Case]:
-    """Depthwise and full convolutions, f32, channels last."""
+    """Depthwise and full convolutions, f32, channels last, alone and with bias and relu."""
     rng = np.random.default_rng(0)
-    image = rng.random((8, 58, 58, 64), np.float32)
+    image, bias = rng.random((8, 58, 58, 64), np.float32), rng.random(64, np.float32)
     depthwise, full = rng.random((3, 3, 64), np.float32), rng.random((3, 3, 64, 64), np.float32)
-    windows = sliding_window_view(image, (3, 3), axis=(1, 2))
-    others: dict[str, Form] = {
-        "NumPy": lambda: np.einsum("nhwcij,ijc->nhwc", windows, depthwise, optimize=True)
-    }
-    others_full: dict[str, Form] = {
-        "NumPy": lambda: np.tensordot(windows, full, axes=((4, 5, 3), (0, 1, 2)))
-    }
-    try:
-        import torch
-    except ImportError:
-        pass
-    else:
-        last = torch.channels_last
-        x = torch.from_numpy(image).permute(0, 3, 1, 2).contiguous(memory_format=last)
-        k = torch.from_numpy(depthwise).permute(2, 0, 1)[:, None].contiguous()
-        kf = torch.from_numpy(full).permute(3, 2, 0, 1).contiguous(memory_format=last)
-        conv2d = torch.nn.functional.conv2d
-        others["torch"] = lambda: conv2d(x, k, groups=64)
-        others_full["torch"] = lambda: conv2d(x, kf)
-    shape = "8x58x58x64, 3x3"
-    yield Case(
-        "depthwise_conv_2d_nhwc_hwc",
-        shape,
-        lambda: linalg.depthwise_conv_2d_nhwc_hwc(image, depthwise),
-        others,
+    named = (
+        ("depthwise_conv_2d_nhwc_hwc", linalg.depthwise_conv_2d_nhwc_hwc, depthwise, "3x3"),
+        ("conv_2d_nhwc_hwcf", linalg.conv_2d_nhwc_hwcf, full, "3x3, 64"),
     )
-    yield Case(
-        "conv_2d_nhwc_hwcf",
-        f"{shape}, 64",
-        lambda: linalg.conv_2d_nhwc_hwcf(image, full),
-        others_full,
-    )
+    for name, op, kernel, window in named:
+
+        @fuse_jit(fullgraph=True)
+        def layer(x: Any, k: Any, b: Any, op: Any = op) -> Any:
+            return np.maximum(op(x, k) + b, 0)
+
+        shape = f"8x58x58x64, {window}"
+        yield Case(name, shape, partial(op, image, kernel), other_forms(image, kernel))
+        run = partial(layer, image, kernel, bias)
+        yield Case(f"{name}+relu", shape, run, other_forms(image, kernel, bias))
+
+
+def recipes() -> Iterator[Case]:
+    """Products by a recipe of `fusejit.transform`, in loops, beside BLAS."""
+    rng = np.random.default_rng(0)
+    for n in (256, 512, 1000, 1024):
+        a, b = rng.random((n, n), np.float32), rng.random((n, n), np.float32)
+        run = product(schedule(lambda a, b: a @ b, a, b)).compile()
+        blas = {"np.matmul": partial(np.matmul, a, b)}
+        yield Case("matmul by a recipe", str(n), partial(run, a, b), blas)
 
 
 def medians(case: Case) -> dict[str, float]:
@@ -156,7 +152,7 @@ def medians(case: Case) -> dict[str, float]:
 
 def main(names: list[str]) -> None:
     """Print a row for each case."""
-    for case in (*contractions(), *convolutions()):
+    for case in (*contractions(), *convolutions(), *recipes()):
         if names and case.name not in names:
             continue
         found = medians(case)
