@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fusejit.dataclass import replace
+from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -24,6 +25,7 @@ from fusejit.ir.ops import (
     Init,
     Load,
     Loop,
+    Op,
     ReshapeOp,
     Store,
     ViewOp,
@@ -82,10 +84,12 @@ class _Writer:
         self.stores: dict[Value, Store] = {}
 
     def block(self, block: Block) -> Iterator[str]:
-        made = {v: op for op in block.ops if isinstance(op, GenericOp) for v in op.results}
-        for op in block.ops:
-            if isinstance(op, Store) and op.value in made and self.is_straight(made[op.value], op):
-                self.stores[op.value] = op
+        made = {v: at for at, op in enumerate(block.ops) for v in op.results}
+        for at, op in enumerate(block.ops):
+            if isinstance(op, Store) and op.value in made:
+                maker, *between = block.ops[made[op.value] : at]
+                if isinstance(maker, GenericOp) and self.is_straight(maker, between, op):
+                    self.stores[op.value] = op
         for op in block.ops:
             if isinstance(op, GenericOp):
                 yield from self.generic(op)
@@ -111,20 +115,29 @@ class _Writer:
                 if op.value not in self.stores:
                     index = [f":{_text(e)}" for e in op.view.extents]
                     where = self.view(op.view, IndexingMap.identity(len(index)), index)
-                    yield f"{where} = {self.whole(op.value)}"
+                    stored = self.whole(op.value)
+                    if op.mask is not None:
+                        stored = f"where({self.whole(op.mask)}, {stored}, {where})"
+                    yield f"{where} = {stored}"
             elif not isinstance(op, Load | ViewOp):
                 yield from (f"# {line}" for line in print_op(op, names=self.names).splitlines())
 
-    def is_straight(self, op: GenericOp, store: Store) -> bool:
-        """Whether an op writes into the memory of a store, of which it reads no other element."""
-        if store.mask is not None or self.used[store.value] > 1:
+    def is_straight(self, op: GenericOp, between: Sequence[Op], store: Store) -> bool:
+        """Whether an op writes into the memory of a store, of which it reads no other element.
+
+        Nor must what is computed before the store read it.
+        """
+        memory = store.view.buffer.alias_class
+        read = {self.memory.get(v) for other in between for v in used_values(other)}
+        is_read = any(view is not None and view.buffer.alias_class == memory for view in read)
+        if store.mask is not None or self.used[store.value] > 1 or is_read:
             return False
         init = op.inits[op.results.index(store.value)]
         written = store.view.map.compose(init.map)
         reads = [(o.value, o.map) for o in op.inputs]
         reads += [(i.start, i.map) for i in op.inits if i.start is not None]
         return all(
-            view.buffer.alias_class != store.view.buffer.alias_class
+            view.buffer.alias_class != memory
             or (view.buffer is store.view.buffer and view.map.compose(map_) == written)
             for value, map_ in reads
             if (view := self.memory.get(value)) is not None
@@ -148,8 +161,10 @@ class _Writer:
         """A line with the name, starts of reductions, and the nest."""
         dims = [*self.dims(op)]
         if op.domain:
-            routine = "" if op.library_call is None else f", by the routine {op.library_call}"
-            yield f"# {base_name(op.name)}{routine}"
+            said = [base_name(op.name)]
+            said += [f"by the routine {op.library_call}"] * (op.library_call is not None)
+            said += [str(op.register_tile)] * (op.register_tile is not None)
+            yield f"# {', '.join(said)}"
         targets = []
         for init, value in zip(op.inits, op.results, strict=True):
             targets.append(self.target(value, init.map, dims))

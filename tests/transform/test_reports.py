@@ -261,6 +261,19 @@ def test_steps_of_a_gather_are_checked() -> None:
     assert "NumPy raises IndexError" in str(s["add"].tile(i=2).schedule.verify())
 
 
+def test_the_loop_nest_keeps_the_order_of_reads_and_stores() -> None:
+    def late(a: Any, b: Any) -> Any:
+        t = a + 1
+        total = a.sum(axis=0)  # of what is overwritten
+        a[:] = t
+        a[b > 0] = 5.0
+        return total
+
+    text = schedule(late, A, np.ones_like(A)).loop_nest()
+    assert text.index("v1[i, j] = ") < text.index("+= a[i, j]") < text.index("a[:s0, :s1] = v1")
+    assert "a[:s0, :s1] = where(v" in text
+
+
 def test_the_source_of_the_kernels(s: Schedule) -> None:
     assert "parallel_for" in s["maximum"].tile(i=8).schedule.lower().source
 
