@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 INDENT = "    "
 
+Index = str | AffineExpr
+"""The name of a dim, or the extent of a slice along it."""
+
 DimNames = Callable[[GenericOp], Sequence[str]]
 
 
@@ -113,8 +116,8 @@ class _Writer:
                 yield f"{self.names.value(op.results[0])} = {number_text(op.number)}"
             elif isinstance(op, Store):
                 if op.value not in self.stores:
-                    index = [f":{_text(e)}" for e in op.view.extents]
-                    where = self.view(op.view, IndexingMap.identity(len(index)), index)
+                    every = IndexingMap.identity(len(op.view.extents))
+                    where = self.view(op.view, every, op.view.extents)
                     stored = self.whole(op.value)
                     if op.mask is not None:
                         stored = f"where({self.whole(op.mask)}, {stored}, {where})"
@@ -130,6 +133,7 @@ class _Writer:
         memory = store.view.buffer.alias_class
         read = {self.memory.get(v) for other in between for v in used_values(other)}
         is_read = any(view is not None and view.buffer.alias_class == memory for view in read)
+        is_read |= any(isinstance(o, Alloc) and o.buffer is store.view.buffer for o in between)
         if store.mask is not None or self.used[store.value] > 1 or is_read:
             return False
         init = op.inits[op.results.index(store.value)]
@@ -208,19 +212,18 @@ class _Writer:
         """The element that a result writes; the slice of all of them without a map."""
         store = self.stores.get(value)
         rank = value.type.rank
-        index = [*dims] if map_ else [f":{_text(e)}" for e in value.type.extents]
+        index: Sequence[Index] = dims if map_ else value.type.extents
         map_ = map_ or IndexingMap.identity(rank)
         if store is None:
             return _subscripted(self.names.value(value), map_, index)
         return self.view(store.view, map_, index)
 
-    def view(self, view: View, map_: IndexingMap, dims: Sequence[str]) -> str:
+    def view(self, view: View, map_: IndexingMap, dims: Sequence[Index]) -> str:
         return _subscripted(self.names.buffer(view.buffer), view.map.compose(map_), dims)
 
     def start(self, init: Init, value: Value) -> str:
         if init.start is not None:
-            slices = [f":{_text(e)}" for e in init.start.type.extents]
-            return _subscripted(*self.source(init.start), slices)
+            return _subscripted(*self.source(init.start), init.start.type.extents)
         assert init.combiner is not None
         return number_text(COMBINERS[init.combiner].identity(value.type.dtype))
 
@@ -236,9 +239,10 @@ class _Writer:
             view = self.memory.get(value)
         if map_.is_identity and (view is None or view.buffer.type.extents == extents):
             return name
-        text = _subscripted(name, map_, [f":{_text(e)}" for e in extents])
+        text = _subscripted(name, map_, extents)
         axes = [d for r in map_.results for d in sorted(r.dims())]
-        return text if axes == sorted(axes) else f"transpose({text}, {axes})"
+        is_view = not text.startswith(f"{name}[")
+        return text if is_view or axes == sorted(axes) else f"transpose({text}, {axes})"
 
 
 def _assigned(init: Init, target: str, text: str) -> str:
@@ -260,11 +264,15 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith("(") else text
 
 
-def _subscripted(name: str, map_: IndexingMap, dims: Sequence[str]) -> str:
-    if not map_.results:
+def _subscripted(name: str, map_: IndexingMap, dims: Sequence[Index]) -> str:
+    if not map_.results and not dims:
         return name
-    is_simple = all(r.is_linear and len(r.dims()) < 2 for r in map_.results)
-    if not is_simple and any(d.startswith(":") for d in dims):
+    has_slices = any(isinstance(d, AffineExpr) for d in dims)
+    axes = [d for r in map_.results for d in r.dims()]
+    is_simple = sorted(axes) == [*range(len(dims))] and all(
+        r.is_linear and all(r.coefficient(Dim(d)) > 0 for d in r.dims()) for r in map_.results
+    )
+    if has_slices and (not is_simple or any(len(r.dims()) > 1 for r in map_.results)):
         return f"view({name}, {map_})"
     return f"{name}[{', '.join(_text(r, dims) for r in map_.results)}]"
 
@@ -273,16 +281,17 @@ def _shape(extents: Sequence[AffineExpr]) -> str:
     return f"({', '.join(map(_text, extents))}{',' * (len(extents) == 1)})"
 
 
-def _text(expr: AffineExpr, dims: Sequence[str] = ()) -> str:
-    """An affine expression in Python; a dim that is ``:n`` makes a slice of it."""
-    slices = [d for d in expr.dims() if dims[d].startswith(":")]
-    if slices:
-        (dim,) = slices
-        step = expr.coefficient(Dim(dim))
-        start = expr - AffineExpr.dim(dim) * step
-        extent = dims[dim][1:] if step == 1 else f"{step} * ({dims[dim][1:]})"
-        by = "" if step == 1 else f" : {step}"
-        begin = _text(start)
-        return f":{extent}{by}" if begin == "0" else f"{begin} : {begin} + {extent}{by}"
-    names = {d: AffineExpr.symbol(dims[d]) for d in expr.dims()}
+def _text(expr: AffineExpr, dims: Sequence[Index] = ()) -> str:
+    """An affine expression in Python; a slice where a dim is an extent."""
+    names: dict[int, AffineExpr] = {}
+    for d in expr.dims():
+        dim = dims[d]
+        if isinstance(dim, AffineExpr):
+            step = expr.coefficient(Dim(d))
+            start = expr - AffineExpr.dim(d) * step
+            begin = "" if start.as_constant() == 0 else f"{_text(start)} "
+            space = " " if begin else ""
+            by = "" if step == 1 else f"{space}:{space}{step}"
+            return f"{begin}:{space}{_text(start + dim * step)}{by}"
+        names[d] = AffineExpr.symbol(dim)
     return str(expr.substitute(dims=names)).replace(" floordiv ", " // ").replace(" mod ", " % ")
