@@ -59,7 +59,7 @@ def run(text: str, arrays: dict[str, Any]) -> Any:
     text = re.sub(
         r"view\((\w+), \(([^)]*)\) -> \((.*?)\)\)\[", r"View(\1, lambda \2: (\3,))[", text
     )
-    head, *body, result = text.splitlines()
+    _, *body, result = text.splitlines()
     names = Names(arrays, View=View, empty=lambda *_: Lazy())
     with np.errstate(all="ignore"):
         exec("\n".join(line[4:] for line in body), names)
