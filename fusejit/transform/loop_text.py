@@ -163,7 +163,7 @@ class _Writer:
 
     def generic(self, op: GenericOp) -> Iterator[str]:
         """A line with the name, starts of reductions, and the nest."""
-        dims = [*self.dims(op)]
+        dims = [name.replace(".", "") for name in self.dims(op)]
         if op.domain:
             said = [base_name(op.name)]
             said += [f"by the routine {op.library_call}"] * (op.library_call is not None)

@@ -33,6 +33,13 @@ class Lazy:
             at = tuple(k - r[0] for k, r in zip(point, ranges, strict=True))
             self.elements[point] = value[at] if isinstance(value, Lazy) else value
 
+    def reshape(self, shape: tuple[int, ...]) -> Lazy:
+        made = Lazy()
+        made.elements = dict(
+            zip(np.ndindex(shape), (self.elements[p] for p in sorted(self.elements)), strict=True)
+        )
+        return made
+
 
 class View:
     """What ``view(a, map)`` means."""
