@@ -4,18 +4,18 @@ Each op reads its operands and writes its results once per run, as if no cache k
 that one iteration of a loop makes for itself are scratch memory, and move nothing if they fit into
 `CACHED_BYTES`. So fusion shows: a temporary array that becomes a tile is not moved any more.
 
-The iterations of a loop cost what the one in the middle costs, and the last one, which may have a
-shorter tile, what it costs itself. Lengths that only the call itself knows count as `ASSUMED`.
+The iterations of a loop cost what the one in the middle costs, but a last one with a shorter tile
+costs less. Lengths that only the call itself knows count as `ASSUMED`.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.identity import own_signature
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL
 from fusejit.ir.graph import Graph
@@ -39,11 +39,14 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.values import Buffer, Value
-from fusejit.path_resolver import resolver
 from fusejit.stages import Traced
+from fusejit.transform.equivalence import paths_of
 
 CACHED_BYTES = 256 << 10
 """Arrays up to this size stay in the cache between two ops of an iteration."""
+
+MAX_RAGGED = 6
+"""Loops inside each other of which the last iteration is counted by itself; else by its length."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,7 @@ class _Sizes(dict[str, int]):
 
 def sizes_of(stage: Traced, args: tuple[Any, ...]) -> dict[str, int]:
     """The value of each symbol of a traced function for a call with positional arguments."""
-    bound = own_signature(stage.function).bind(*args)
-    bound.apply_defaults()
-    find = resolver(stage.function, bound.arguments, stage.traced.constants)
-    names = host_environment(stage.graph, find)
+    names = host_environment(stage.graph, paths_of(stage, args))
     return {symbol.name: int(names[symbol.name]) for symbol in stage.graph.symbols}
 
 
@@ -96,6 +96,7 @@ class _Counting:
 
     def __init__(self, graph: Graph) -> None:
         self.scratch: dict[Value | Buffer, int] = {}
+        self.num_ragged = 0  # loops around with a shorter last tile
         self.cached: set[Value | Buffer] = set()
         ops = [*walk(graph.block)]
         readers: Counter[Value] = Counter(v for op in ops for v in op.operand_values)
@@ -118,7 +119,7 @@ class _Counting:
     def op(self, op: Op, sizes: _Sizes, is_in_loop: bool) -> Counter[tuple[str, Op]]:
         if isinstance(op, GenericOp):
             self.make(op.results, sizes, is_in_loop)
-            if not op.domain and not op.inputs and op.results[0] in self.bound:
+            if self.is_length(op):
                 number = run_generic(op, {}, sizes)[0].item()
                 sizes[self.bound[op.results[0]].symbol] = int(number)
                 return Counter()
@@ -150,11 +151,25 @@ class _Counting:
         indices = range(lower, upper, op.step)
         if not indices:
             return Counter()
-        within = _Sizes({**sizes, op.induction: indices[(len(indices) - 1) // 2]})
-        total = _times(self.block(op.body, within, True), len(indices) - 1)
-        within = _Sizes({**sizes, op.induction: indices[-1]})
-        total.update(self.block(op.body, within, True))
+        middle = _Sizes({**sizes, op.induction: indices[(len(indices) - 1) // 2]})
+        last = _Sizes({**sizes, op.induction: indices[-1]})
+        full, short = self.lengths(op.body, middle), self.lengths(op.body, last)
+        if full == short or self.num_ragged == MAX_RAGGED:
+            last_one = math.prod(short) / (math.prod(full) or 1)
+            return _times(self.block(op.body, middle, True), len(indices) - 1 + last_one)
+        self.num_ragged += 1
+        total = _times(self.block(op.body, middle, True), len(indices) - 1)
+        total.update(self.block(op.body, last, True))
+        self.num_ragged -= 1
         return total
+
+    def lengths(self, block: Block, sizes: _Sizes) -> list[int]:
+        """The lengths of tiles that a block begins with."""
+        ops = (op for op in block.ops if isinstance(op, GenericOp) and self.is_length(op))
+        return [int(run_generic(op, {}, sizes)[0].item()) for op in ops]
+
+    def is_length(self, op: GenericOp) -> bool:
+        return not op.domain and not op.inputs and op.results[0] in self.bound
 
     def make(self, made: Iterable[Value | Buffer], sizes: _Sizes, is_in_loop: bool) -> None:
         """Note arrays that come into being."""
@@ -197,8 +212,8 @@ def num_bytes(made: Value | Buffer, sizes: Mapping[str, int]) -> int:
     return _product(made.type.extents, sizes) * made.type.dtype.itemsize
 
 
-def _times(counts: Counter[tuple[str, Op]], number: int) -> Counter[tuple[str, Op]]:
-    return Counter({key: value * number for key, value in counts.items()})
+def _times(counts: Counter[tuple[str, Op]], number: float) -> Counter[tuple[str, Op]]:
+    return Counter({key: round(value * number) for key, value in counts.items()})
 
 
 def _reached(operand: Operand, op: GenericOp, sizes: _Sizes) -> int:

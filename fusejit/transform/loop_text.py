@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fusejit.dataclass import replace
+from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
+    Alias,
     Alloc,
     Bind,
     Block,
@@ -23,6 +25,8 @@ from fusejit.ir.ops import (
     Init,
     Load,
     Loop,
+    Op,
+    ReshapeOp,
     Store,
     ViewOp,
     base_name,
@@ -39,6 +43,9 @@ if TYPE_CHECKING:
     from fusejit.transform.schedule import Schedule
 
 INDENT = "    "
+
+Index = str | AffineExpr
+"""The name of a dim, or the extent of a slice along it."""
 
 DimNames = Callable[[GenericOp], Sequence[str]]
 
@@ -80,19 +87,28 @@ class _Writer:
         self.stores: dict[Value, Store] = {}
 
     def block(self, block: Block) -> Iterator[str]:
-        made = {v: op for op in block.ops if isinstance(op, GenericOp) for v in op.results}
-        for op in block.ops:
-            if isinstance(op, Store) and op.value in made and self.is_straight(made[op.value], op):
-                self.stores[op.value] = op
+        made = {v: at for at, op in enumerate(block.ops) for v in op.results}
+        for at, op in enumerate(block.ops):
+            if isinstance(op, Store) and op.value in made:
+                maker, *between = block.ops[made[op.value] : at]
+                if isinstance(maker, GenericOp) and self.is_straight(maker, between, op):
+                    self.stores[op.value] = op
         for op in block.ops:
             if isinstance(op, GenericOp):
                 yield from self.generic(op)
             elif isinstance(op, Loop) and op.induction is not None:
                 yield from self.loop(op)
             elif isinstance(op, Alloc):
-                shape = ", ".join(map(_text, op.buffer.type.extents))
-                dtype = dtype_name(op.buffer.type.dtype)
-                yield f"{self.names.buffer(op.buffer)} = empty(({shape}), {dtype})"
+                shape, dtype = _shape(op.buffer.type.extents), dtype_name(op.buffer.type.dtype)
+                yield f"{self.names.buffer(op.buffer)} = empty({shape}, {dtype})"
+            elif isinstance(op, Alias) and op.buffer.base is not None:
+                what = op.buffer.part or f"reshape({_shape(op.buffer.type.extents)})"
+                base = self.names.buffer(op.buffer.base)
+                yield f"{self.names.buffer(op.buffer)} = {base}.{what}"
+            elif isinstance(op, ReshapeOp):
+                (value,) = op.results
+                reshaped = f"{self.whole(op.source)}.reshape({_shape(value.type.extents)})"
+                yield f"{self.names.value(value)} = {reshaped}"
             elif isinstance(op, Bind):
                 if self.names.value(op.value) != op.symbol:
                     yield f"{op.symbol} = {self.names.value(op.value)}"
@@ -100,22 +116,32 @@ class _Writer:
                 yield f"{self.names.value(op.results[0])} = {number_text(op.number)}"
             elif isinstance(op, Store):
                 if op.value not in self.stores:
-                    index = [f":{_text(e)}" for e in op.view.extents]
-                    where = self.view(op.view, IndexingMap.identity(len(index)), index)
-                    yield f"{where} = {self.whole(op.value)}"
+                    every = IndexingMap.identity(len(op.view.extents))
+                    where = self.view(op.view, every, op.view.extents)
+                    stored = self.whole(op.value)
+                    if op.mask is not None:
+                        stored = f"where({self.whole(op.mask)}, {stored}, {where})"
+                    yield f"{where} = {stored}"
             elif not isinstance(op, Load | ViewOp):
                 yield from (f"# {line}" for line in print_op(op, names=self.names).splitlines())
 
-    def is_straight(self, op: GenericOp, store: Store) -> bool:
-        """Whether an op writes into the memory of a store, of which it reads no other element."""
-        if store.mask is not None or self.used[store.value] > 1:
+    def is_straight(self, op: GenericOp, between: Sequence[Op], store: Store) -> bool:
+        """Whether an op writes into the memory of a store, of which it reads no other element.
+
+        Nor must what is computed before the store read it.
+        """
+        memory = store.view.buffer.alias_class
+        read = {self.memory.get(v) for other in between for v in used_values(other)}
+        is_read = any(view is not None and view.buffer.alias_class == memory for view in read)
+        is_read |= any(isinstance(o, Alloc) and o.buffer is store.view.buffer for o in between)
+        if store.mask is not None or self.used[store.value] > 1 or is_read:
             return False
         init = op.inits[op.results.index(store.value)]
         written = store.view.map.compose(init.map)
         reads = [(o.value, o.map) for o in op.inputs]
         reads += [(i.start, i.map) for i in op.inits if i.start is not None]
         return all(
-            view.buffer.alias_class != store.view.buffer.alias_class
+            view.buffer.alias_class != memory
             or (view.buffer is store.view.buffer and view.map.compose(map_) == written)
             for value, map_ in reads
             if (view := self.memory.get(value)) is not None
@@ -137,10 +163,12 @@ class _Writer:
 
     def generic(self, op: GenericOp) -> Iterator[str]:
         """A line with the name, starts of reductions, and the nest."""
-        dims = [*self.dims(op)]
+        dims = [name.replace(".", "") for name in self.dims(op)]
         if op.domain:
-            routine = "" if op.library_call is None else f", by the routine {op.library_call}"
-            yield f"# {base_name(op.name)}{routine}"
+            said = [base_name(op.name)]
+            said += [f"by the routine {op.library_call}"] * (op.library_call is not None)
+            said += [str(op.register_tile)] * (op.register_tile is not None)
+            yield f"# {', '.join(said)}"
         targets = []
         for init, value in zip(op.inits, op.results, strict=True):
             targets.append(self.target(value, init.map, dims))
@@ -184,19 +212,18 @@ class _Writer:
         """The element that a result writes; the slice of all of them without a map."""
         store = self.stores.get(value)
         rank = value.type.rank
-        index = [*dims] if map_ else [f":{_text(e)}" for e in value.type.extents]
+        index: Sequence[Index] = dims if map_ else value.type.extents
         map_ = map_ or IndexingMap.identity(rank)
         if store is None:
             return _subscripted(self.names.value(value), map_, index)
         return self.view(store.view, map_, index)
 
-    def view(self, view: View, map_: IndexingMap, dims: Sequence[str]) -> str:
+    def view(self, view: View, map_: IndexingMap, dims: Sequence[Index]) -> str:
         return _subscripted(self.names.buffer(view.buffer), view.map.compose(map_), dims)
 
     def start(self, init: Init, value: Value) -> str:
         if init.start is not None:
-            slices = [f":{_text(e)}" for e in init.start.type.extents]
-            return _subscripted(*self.source(init.start), slices)
+            return _subscripted(*self.source(init.start), init.start.type.extents)
         assert init.combiner is not None
         return number_text(COMBINERS[init.combiner].identity(value.type.dtype))
 
@@ -212,9 +239,10 @@ class _Writer:
             view = self.memory.get(value)
         if map_.is_identity and (view is None or view.buffer.type.extents == extents):
             return name
-        text = _subscripted(name, map_, [f":{_text(e)}" for e in extents])
+        text = _subscripted(name, map_, extents)
         axes = [d for r in map_.results for d in sorted(r.dims())]
-        return text if axes == sorted(axes) else f"transpose({text}, {axes})"
+        is_view = not text.startswith(f"{name}[")
+        return text if is_view or axes == sorted(axes) else f"transpose({text}, {axes})"
 
 
 def _assigned(init: Init, target: str, text: str) -> str:
@@ -236,21 +264,34 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith("(") else text
 
 
-def _subscripted(name: str, map_: IndexingMap, dims: Sequence[str]) -> str:
-    if not map_.results:
+def _subscripted(name: str, map_: IndexingMap, dims: Sequence[Index]) -> str:
+    if not map_.results and not dims:
         return name
+    has_slices = any(isinstance(d, AffineExpr) for d in dims)
+    axes = [d for r in map_.results for d in r.dims()]
+    is_simple = sorted(axes) == [*range(len(dims))] and all(
+        r.is_linear and all(r.coefficient(Dim(d)) > 0 for d in r.dims()) for r in map_.results
+    )
+    if has_slices and (not is_simple or any(len(r.dims()) > 1 for r in map_.results)):
+        return f"view({name}, {map_})"
     return f"{name}[{', '.join(_text(r, dims) for r in map_.results)}]"
 
 
-def _text(expr: AffineExpr, dims: Sequence[str] = ()) -> str:
-    """An affine expression in Python; a dim that is ``:n`` makes a slice of it."""
-    (dim,) = expr.dims() if len(expr.dims()) == 1 else (0,)
-    if expr.dims() and dims[dim].startswith(":") and expr.is_linear:
-        step = expr.coefficient(Dim(dim))
-        start = expr - AffineExpr.dim(dim) * step
-        extent = dims[dim][1:] if step == 1 else f"{step} * ({dims[dim][1:]})"
-        by = "" if step == 1 else f" : {step}"
-        begin = _text(start)
-        return f":{extent}{by}" if begin == "0" else f"{begin} : {begin} + {extent}{by}"
-    names = {d: AffineExpr.symbol(dims[d]) for d in expr.dims()}
+def _shape(extents: Sequence[AffineExpr]) -> str:
+    return f"({', '.join(map(_text, extents))}{',' * (len(extents) == 1)})"
+
+
+def _text(expr: AffineExpr, dims: Sequence[Index] = ()) -> str:
+    """An affine expression in Python; a slice where a dim is an extent."""
+    names: dict[int, AffineExpr] = {}
+    for d in expr.dims():
+        dim = dims[d]
+        if isinstance(dim, AffineExpr):
+            step = expr.coefficient(Dim(d))
+            start = expr - AffineExpr.dim(d) * step
+            begin = "" if start.as_constant() == 0 else f"{_text(start)} "
+            space = " " if begin else ""
+            by = "" if step == 1 else f"{space}:{space}{step}"
+            return f"{begin}:{space}{_text(start + dim * step)}{by}"
+        names[d] = AffineExpr.symbol(dim)
     return str(expr.substitute(dims=names)).replace(" floordiv ", " // ").replace(" mod ", " % ")

@@ -73,8 +73,9 @@ def verify_schedule(
     run = schedule.compile()
     traced = replace(schedule, graph=schedule.stage.graph).compile() if tag == "bits" else None
     calls: list[Compared] = []
-    for given in _inputs(args, tag):
+    for given, has_special in _inputs(args, tag):
         shapes = ", ".join(str(a.shape) if isinstance(a, np.ndarray) else repr(a) for a in given)
+        shapes += ", with nan and inf" if has_special else ""
         try:
             expected = _results(plain, given)
         except Exception as error:
@@ -95,6 +96,7 @@ def verify_schedule(
                 f"{tag} allows: {distance}\n{schedule.log}"
             )
         close = f"within {distance:.1e} of the largest number" if distance else "same bits"
+        close += ", same bits as without the steps" if distance and tag == "bits" else ""
         calls.append(Compared(shapes, close, True))
     if not any(call.is_compared for call in calls):
         raise ScheduleError(f"{schedule.graph.name}: no call can be compared: {calls[0].outcome}")
@@ -123,15 +125,15 @@ def tag_of(schedule: Schedule) -> str:
     return next((t for t in ("approx", "reassoc") if t in tags), "bits")
 
 
-def _inputs(args: tuple[Any, ...], tag: str) -> Iterator[tuple[Any, ...]]:
-    """The arguments, and arrays of other sizes and with special values."""
-    yield args
+def _inputs(args: tuple[Any, ...], tag: str) -> Iterator[tuple[tuple[Any, ...], bool]]:
+    """The arguments, and arrays of other sizes; whether they have special values."""
+    yield args, False
     rng = np.random.default_rng(0)
     sizes = {n for arg in args if isinstance(arg, np.ndarray) for n in arg.shape if n > 1}
     maps: list[Mapping[int, int]] = [{n: max(n + k, 1) for n in sizes} for k in SHIFTS]
     for new in [*maps, dict.fromkeys(sizes, 1), dict.fromkeys(sizes, 0)] if sizes else ():
         for has_special in (False, True) if tag == "bits" and new is maps[0] else (False,):
-            yield tuple(array_like(arg, new, rng, has_special) for arg in args)
+            yield tuple(array_like(arg, new, rng, has_special) for arg in args), has_special
 
 
 def _results(function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:

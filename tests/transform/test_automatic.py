@@ -81,7 +81,10 @@ def arguments() -> tuple[Any, Any]:
 def recipe_in(text: str) -> Callable[[Schedule], Schedule]:
     names: dict[str, Any] = {}
     exec(text, names)
-    return next(value for name, value in names.items() if name.endswith("_recipe"))
+    recipe: Callable[[Schedule], Schedule] = next(
+        value for name, value in names.items() if name.endswith("_recipe")
+    )
+    return recipe
 
 
 # -------------------------------------------------------------------------------------- automatic
@@ -138,7 +141,7 @@ def test_tune(tmp_path: Path) -> None:
     result = tune(
         by_rows, args, function=softmax, rounds=1, rows=[0, 4, 16], is_shared=[True, False]
     )
-    assert [dict(c.parameters) for c in result.candidates].count(result.best) == 1
+    assert result.candidates[0].parameters == result.best
     assert {c.parameters["rows"] for c in result.candidates} == {4, 16}
     times = [c.seconds for c in result.candidates]
     assert times == sorted(times)
