@@ -27,6 +27,7 @@ from fusejit.ir.ops import (
     Scatter,
     Store,
     ViewOp,
+    walk,
 )
 from fusejit.ir.values import Value, View
 
@@ -171,3 +172,24 @@ def used_values(op: Op) -> tuple[Value, ...]:
             values.extend(used_values(inner))
         values.extend(block.yields)
     return tuple(dict.fromkeys(values))
+
+
+def symbols_of(graph: Graph) -> set[str]:
+    """The names that new symbols must not have."""
+    names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
+    for op in walk(graph.block):
+        if isinstance(op, Loop) and op.induction is not None:
+            names.add(op.induction)
+        elif isinstance(op, Bind):
+            names.add(op.symbol)
+    return names
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, or the name with a number; it is taken then."""
+    found, number = name, 0
+    while found in taken:
+        number += 1
+        found = f"{name}{number}"
+    taken.add(found)
+    return found

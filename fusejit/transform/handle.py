@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
+from fusejit.transform.conv_to_matmul import conv_to_matmul
 from fusejit.transform.fuse import fuse
 from fusejit.transform.hoist_pad import hoist_pad
 from fusejit.transform.library import generalize, to_library
@@ -18,6 +19,7 @@ from fusejit.transform.transpose import transpose_conv, transpose_matmul
 class Handle(BaseHandle):
     """An op of a schedule. Each method returns the op in a new schedule."""
 
+    conv_to_matmul = conv_to_matmul
     fuse = fuse
     generalize = generalize
     hoist_pad = hoist_pad

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
+from fusejit.fuse.rewrite_blocks import symbols_of as symbols_of
+from fusejit.fuse.rewrite_blocks import unused as unused
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
-from fusejit.ir.ops import Alloc, Bind, Block, GenericOp, Load, Loop, Op, Write, walk
+from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Loop, Op, Write, walk
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -43,27 +45,6 @@ def reassociates(op: GenericOp) -> bool:
         init.combiner is not None and r.type.dtype.kind in COMBINERS[init.combiner].ordered
         for init, r in zip(op.inits, op.results, strict=True)
     )
-
-
-def symbols_of(graph: Graph) -> set[str]:
-    """The names that new symbols must not have."""
-    names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
-    for op in walk(graph.block):
-        if isinstance(op, Loop) and op.induction is not None:
-            names.add(op.induction)
-        elif isinstance(op, Bind):
-            names.add(op.symbol)
-    return names
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """The name, or the name with a number; it is taken then."""
-    found, number = name, 0
-    while found in taken:
-        number += 1
-        found = f"{name}{number}"
-    taken.add(found)
-    return found
 
 
 def next_alias_class(graph: Graph) -> int:

@@ -214,6 +214,7 @@ class _Session:
             not isinstance(producer, GenericOp)
             or producer.library_call is not None
             or not producer.is_elementwise
+            or producer.is_materialized
         ):
             raise Refused("producer is parallel", "nothing would fold")
         if op.source in self.leaving or self.users(op.source) != [op]:
