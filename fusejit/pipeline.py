@@ -22,6 +22,7 @@ from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.group import form_groups
 from fusejit.fuse.grouping.policy import Policy
+from fusejit.fuse.im2col import convolutions_by_blas
 from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.fuse.loops.loop_fission import split_loops
@@ -105,6 +106,7 @@ def _verified(run: GraphPass, at: PassContext, known: set[Op], graph: Graph) -> 
 # The passes over graphs, in order; those over kernels are `KERNEL_PASSES`. Each of these returns
 # the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
+    ("make convolutions products for BLAS", lambda graph, at: convolutions_by_blas(graph)),
     ("canonicalize", lambda graph, at: canonicalize(graph)),
     ("hoist assertions", lambda graph, at: hoist_assertions(graph)),
     ("hoist loop invariants", _hoist),

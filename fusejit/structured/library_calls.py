@@ -30,12 +30,21 @@ class LibraryCall:
         Whether it computes the op for the dtypes, maps and attributes of a `Binding`.
     is_traced : bool
         Whether it is made of functions of NumPy that become ops of the graph.
+    is_op : bool
+        Whether the op is traced as it is, with the routine as its ``library_call``, where
+        ``function(binding, *inputs)`` is true.
     """
 
     name: str
     function: Callable[..., Any]
     legal: Callable[[Binding], bool]
     is_traced: bool = False
+    is_op: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is one of fusejit's, and no function that kernels call."""
+        return self.is_traced or self.is_op
 
 
 ROUTINES: dict[str, LibraryCall] = {}
@@ -63,7 +72,7 @@ def register_library_call(
     ValueError
         If the name is no identifier, or is taken by a routine of fusejit's own.
     """
-    if not name.isidentifier() or (name in ROUTINES and ROUTINES[name].is_traced):
+    if not name.isidentifier() or (name in ROUTINES and ROUTINES[name].is_own):
         raise ValueError(f"{name!r} cannot name a library call")
     ROUTINES[name] = LibraryCall(name, function, legal)
 
@@ -106,12 +115,11 @@ def _is_contraction(binding: Binding) -> bool:
     )
 
 
-def contracted(binding: Binding, first: Any, second: Any, order_of_sum: Sequence[str] = ()) -> Any:
+def contracted(binding: Binding, first: Any, second: Any) -> Any:
     """The contraction as a product of matrices, or of stacks of matrices.
 
     The dims of each factor that the other one lacks become one axis, and so do the dims that are
-    summed. They are views where each is one dim, and copies elsewhere. ``order_of_sum`` has the
-    dims that are summed in the order in which they become one axis.
+    summed. They are views where each is one dim, and copies elsewhere.
     """
     left, right, out = _dims(binding)
     if [d for d in out if d in left] and _comes_later(out, left, right):
@@ -119,8 +127,7 @@ def contracted(binding: Binding, first: Any, second: Any, order_of_sum: Sequence
     batch = [d for d in out if d in left and d in right]
     rows = [d for d in out if d in left and d not in right]
     columns = [d for d in out if d in right and d not in left]
-    sums = order_of_sum or binding.dims
-    depth = [d for d in sums if d in left and d in right and d not in out]
+    depth = [d for d in binding.dims if d in left and d in right and d not in out]
     shapes = (*first.shape, *second.shape)
     sizes = dict(zip((*left, *right), shapes, strict=True))
     row_axis = bool(rows or (batch and columns))
@@ -184,24 +191,16 @@ def _is_convolution_of_channels(binding: Binding) -> bool:
     return bool(plain - {*out}) and bool({*second} - {*first})
 
 
-def convolved(binding: Binding, image: Any, kernel: Any) -> Any:
-    """The convolution as the product of a matrix with a row for each window, and of the kernel.
+def may_copy_windows(binding: Binding, image: Any, kernel: Any) -> bool:
+    """Whether a window fits, and a copy of all windows is not too large.
 
-    Source: K. Chellapilla, S. Puri, P. Simard, "High performance convolutional neural networks for
-    document processing", 2006 (known as im2col).
+    The op that is traced then says ``library_call "convolution"``: `fusejit.fuse.im2col` makes a
+    product of it, unless a schedule does something else. From `MIN_FILTERS` filters on, which are
+    neighbours in memory, loops are better (`fusejit.transform.tile_sums`).
     """
     _, kernel_dims, out = _dims(binding)
     if kernel_dims[-1] == out[-1] and kernel.shape[-1] >= MIN_FILTERS:
-        return NotImplemented
-    windows = _windows(binding, image, kernel)
-    if windows is None or math.prod(windows.shape) * image.dtype.itemsize > MAX_COLUMN_BYTES:
-        return NotImplemented
-    return contracted(binding, windows, kernel, kernel_dims)
-
-
-def _windows(binding: Binding, image: Any, kernel: Any) -> Any:
-    """A view of the image with an axis for each dim of its subscripts; None if no window fits."""
-    _, kernel_dims, _ = _dims(binding)
+        return False
     dims = [s.names(DIM) for s in binding.definition.accesses[0].subscripts]
     axes = [axis for axis, names in enumerate(dims) if len(names) == 2]
     strides = binding.attributes.get("strides", (1,) * len(axes))
@@ -209,18 +208,13 @@ def _windows(binding: Binding, image: Any, kernel: Any) -> Any:
     extents = [kernel.shape[kernel_dims.index(dims[axis][1])] for axis in axes]
     lengths = tuple((n - 1) * step + 1 for n, step in zip(extents, dilations, strict=True))
     if any(length > image.shape[axis] for axis, length in zip(axes, lengths, strict=True)):
-        return None
-    view = np.lib.stride_tricks.sliding_window_view(image, lengths, axis=tuple(axes))
-    steps = [slice(None)] * view.ndim
-    for k, axis in enumerate(axes):
-        steps[axis] = slice(None, None, strides[k])
-        steps[len(dims) + k] = slice(None, None, dilations[k])
-    order = []
-    for axis in range(len(dims)):
-        order += [axis, len(dims) + axes.index(axis)] if axis in axes else [axis]
-    return view[tuple(steps)].transpose(order)
+        return False
+    sizes = [n for axis, n in enumerate(image.shape) if axis not in axes] + extents
+    for axis, length, step in zip(axes, lengths, strides, strict=True):
+        sizes.append((image.shape[axis] - length) // step + 1)
+    return bool(math.prod(sizes) * image.dtype.itemsize <= MAX_COLUMN_BYTES)
 
 
 ROUTINES["convolution"] = LibraryCall(
-    "convolution", convolved, _is_convolution_of_channels, is_traced=True
+    "convolution", may_copy_windows, _is_convolution_of_channels, is_op=True
 )

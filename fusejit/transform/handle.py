@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fusejit.transform.base import BaseHandle
 from fusejit.transform.collapse import collapse
+from fusejit.transform.conv_to_matmul import conv_to_matmul
 from fusejit.transform.decompose import decompose
 from fusejit.transform.expand import expand
 from fusejit.transform.fold_unit_dims import fold_unit_dims
@@ -37,6 +38,7 @@ class Handle(BaseHandle):
     decompose = decompose
     expand = expand
     fold_unit_dims = fold_unit_dims
+    conv_to_matmul = conv_to_matmul
     fuse = fuse
     fuse_siblings = fuse_siblings
     generalize = generalize

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import symbols_defined as symbols_defined
+from fusejit.fuse.new_names import symbols_of as symbols_of
+from fusejit.fuse.new_names import unused as unused
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.memory_versions import versions
 from fusejit.ir.ops import (
     Alloc,
-    Bind,
     Block,
     GenericOp,
-    HostCall,
     Load,
     Loop,
     Op,
@@ -80,35 +81,6 @@ def rest_of(op: GenericOp, taken: set[str]) -> str:
     """The name of the op that computes what an op leaves: ``exp_rest+1`` for ``exp+1``."""
     base = base_name(op.name)
     return f"{unused(f'{base}_rest', taken)}{op.name[len(base) :]}"
-
-
-def symbols_of(graph: Graph) -> set[str]:
-    """The names that new symbols must not have."""
-    names = {s.name for s in graph.symbols} | {s.value.name for s in graph.scalars}
-    return names | symbols_defined(graph.block)
-
-
-def symbols_defined(block: Block) -> set[str]:
-    """The symbols that ops of a block define for others in it."""
-    names: set[str] = set()
-    for op in walk(block):
-        if isinstance(op, Loop) and op.induction is not None:
-            names.add(op.induction)
-        elif isinstance(op, Bind):
-            names.add(op.symbol)
-        elif isinstance(op, HostCall):
-            names.update(op.sizes)
-    return names
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """The name, or the name with a number; it is taken then."""
-    found, number = name, 0
-    while found in taken:
-        number += 1
-        found = f"{name}{number}"
-    taken.add(found)
-    return found
 
 
 def new_symbol(name: str, taken: set[str]) -> str:

@@ -243,7 +243,7 @@ def test_conv_bias_relu_pool_keeps_only_what_cost_says():
         for op in net.trace(image, weights, bias).fuse().graph.block.ops
         if hasattr(op, "payload")
     ]
-    assert names == ["copy", "conv_2d_nhwc_hwcf", "pooling_nhwc_max+2"]
+    assert names == ["windows", "conv_2d_nhwc_hwcf", "pooling_nhwc_max+2"]
     y = np.maximum(linalg.conv_2d_nhwc_hwcf.reference(image, weights) + bias, 0)
     expected = y.reshape(2, 3, 2, 3, 2, 4).max((2, 4))
     np.testing.assert_allclose(net(image, weights, bias), expected, rtol=1e-5)

@@ -334,3 +334,48 @@ def test_what_is_no_product() -> None:
     conv = schedule(function, *image_and_kernel(image, kernel))["conv_2d_nhwc_hwcf"]
     with pytest.raises(ScheduleError, match="it is no product of two operands: its maps are"):
         conv.pack_matmul(**{conv.dims[0]: 2})
+
+
+# ---------------------------------------------------------------------------------- conv_to_matmul
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_as_products(name: str) -> None:
+    image, kernel, function = CONVOLUTIONS[name]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)[name].conv_to_matmul()
+    assert h.dims == ("m", "n", "k")
+    assert h.schedule.steps[-1].tag == "bits"
+    run = h.schedule.compile()
+    for shape in (image, (image[0], *(n + 2 for n in image[1:-1]), image[-1])):
+        args = image_and_kernel(shape, kernel) if name != "conv_2d_nchw_fchw" else args
+        np.testing.assert_array_equal(run(*args), function(*args))
+    h = h.tile(m=8).pad(m=8)
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+
+
+def test_convolutions_with_groups() -> None:
+    args = image_and_kernel((2, 3, 4, 8, 7), (3, 2, 4, 3, 3))
+    function = lambda i, k: linalg.conv_2d_ngchw_gfchw(i, k)  # noqa: E731
+    h = schedule(function, *args)["conv_2d_ngchw_gfchw"].conv_to_matmul()
+    assert h.dims == ("b", "m", "n", "k")
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+
+
+def test_a_convolution_in_tiles() -> None:
+    """The sizes of the matrices are known in the loop only."""
+    image, kernel, function = CONVOLUTIONS["conv_2d_nhwc_hwcf"]
+    args = image_and_kernel(image, kernel)
+    h = schedule(function, *args)["conv_2d_nhwc_hwcf"]
+    h = h.tile(**{h.dims[1]: 3}).conv_to_matmul()
+    np.testing.assert_array_equal(h.schedule.compile()(*args), function(*args))
+
+
+def test_what_is_no_convolution() -> None:
+    with pytest.raises(ScheduleError, match="no window of one operand meets the other one"):
+        in_loops(np.int64).conv_to_matmul()
+    args = image_and_kernel((1, 6, 6, 3), (3, 3, 3))
+    h = schedule(lambda i, k: linalg.depthwise_conv_2d_nhwc_hwc(i, k), *args)
+    with pytest.raises(ScheduleError, match="no axis of the result is one of the kernel alone"):
+        h["depthwise_conv_2d_nhwc_hwc"].conv_to_matmul()
+    s = schedule(lambda a, b: np.exp(a).sum(axis=1), *matrices(np.float64))
+    with pytest.raises(ScheduleError, match="it has 1 operands and 1 results"):
+        s["sum"].conv_to_matmul()

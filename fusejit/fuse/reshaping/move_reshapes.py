@@ -210,7 +210,12 @@ class _Session:
             If that is not legal, costs a copy, or lets nothing fold.
         """
         producer = self.defined.get(op.source)
-        if not isinstance(producer, GenericOp) or producer.is_fixed or not producer.is_elementwise:
+        if (
+            not isinstance(producer, GenericOp)
+            or producer.is_fixed
+            or not producer.is_elementwise
+            or producer.is_materialized
+        ):
             raise Refused("producer is parallel", "nothing would fold")
         if op.source in self.leaving or self.users(op.source) != [op]:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")

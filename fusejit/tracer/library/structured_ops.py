@@ -209,7 +209,11 @@ class _Emission:
         (instance,) = instantiate(self.binding, in_order=False)
         (output,) = instance.outputs
         inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
-        if routine.is_traced:
+        if routine.is_op:
+            if not routine.function(self.binding, *inputs):
+                return NotImplemented
+            result = self._as_op(instance, routine.name)
+        elif routine.is_traced:
             before = len(self.trace.block.ops)
             result = routine.function(self.binding, *inputs)
             if result is NotImplemented:
@@ -230,6 +234,18 @@ class _Emission:
             ufunc = COMBINERS[combiner_row(definition, update, output.dtype)].ufunc
             result = apply_ufunc(ufunc, (start, result))
         return self._finished(output, [result])
+
+    def _as_op(self, instance: Instance, routine: str) -> TracedArray:
+        """The op itself, which a pass makes a product for the routine."""
+        state, (output,) = self.trace.errstate, instance.outputs
+        shape = tuple(map(self.trace.decisions.canonical, self.binding.shapes[output.name]))
+        made = self.trace.new_value(output.dtype, shape, Kind.ARRAY if shape else Kind.SCALAR)
+        call = f"np.errstate(**{state})({routine})" if state else routine
+        inputs = [self._input(name).value() for name, _ in instance.reads]
+        op = instance.generic(inputs, [None], [made], library_call=call)
+        op.domain = tuple(map(self.trace.decisions.canonical, op.domain))
+        self.trace.emit(op)
+        return TracedArray.of_value(self.trace, made)
 
     def _input(self, name: str) -> TracedArray:
         operand = self.operands[name]
