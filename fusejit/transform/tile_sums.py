@@ -83,7 +83,8 @@ def _plan(op: GenericOp) -> Plan | None:
         linear = (r for r in operand.map.results if r.dims() & parallel)
         if any(not r.is_linear or min(r.coefficient(Dim(d)) for d in r.dims()) < 1 for r in linear):
             return None
-    reused = [d for d in others if any(d not in o.map.dims() for o in op.inputs)]
+    terms = [o.map.dims() for o in op.inputs if not o.map.dims() <= parallel]
+    reused = [d for d in others if any(d not in dims for dims in terms)]
     if not reused:
         return None
     row = reused[-1]

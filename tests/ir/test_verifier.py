@@ -341,6 +341,16 @@ BODIES = [
         '%a = generic "f" domain (s0) ins (%x) outs (add from %x) { yield out0 } : s0 x f64',
         "payload reads only started results: out0 is read while add combines it",
     ),
+    (
+        '%a = generic "f" domain (s0) ins (%x) outs (write) registers (_, 8 vector) '
+        "{ yield in0 } : s0 x f64",
+        "register tiles match the domain: 2 sizes of registers for 1 dims",
+    ),
+    (
+        '%z = constant 0.0 : f64 %a = generic "f" domain (s0) iterators (reduction) ins (%x) '
+        "outs (add [(d0) -> ()] from %z) registers (8 vector) { yield in0 } : f64",
+        "register tiles match the domain: 8 points of a dim that is reduction in registers",
+    ),
 ]
 
 
