@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from fusejit import fuse_jit
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
 from fusejit_testing.schedules import (
     SIZES,
@@ -202,3 +205,17 @@ def test_jitted(monkeypatch: pytest.MonkeyPatch) -> None:
     check(outer, "mn nm", lambda s: s["add"].tile(i=8).peel("i.0").expand(i=4), dtypes=("f8",))
     sums: Recipe = lambda s: s["sum"].tile_reduction(i=8, reassociate=True)  # noqa: E731
     check(total, "mn", sums, dtypes=("f8",), tag="reassoc")
+
+
+def test_symbols_of_a_recipe() -> None:
+    """A step adds integers that the launcher computes: calls of other sizes have others."""
+
+    def recipe(s: Schedule) -> Handle:
+        h = s["maximum"].collapse("i", "j").split(ij=100).tile(ij=16).peel("ij.0").expand(ij=4)
+        return h.schedule["add"].split(j=3)
+
+    fused: Any = fuse_jit(schedule=recipe, fullgraph=True)(lambda a, b: np.maximum(a + b, 0))
+    for sizes in ((7, 9, 1), (33, 21, 1), (64, 64, 1), (1, 1, 1)):
+        a, b = arrays("mn mn", sizes, "f8")
+        np.testing.assert_array_equal(fused(a, b), np.maximum(a + b, 0))
+    assert "d0 < 33, d1 < 18" in fused.explain(np.ones((33, 21)), np.ones((33, 21)))
