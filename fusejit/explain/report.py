@@ -51,7 +51,8 @@ def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, i
     traced = lowered.before.before
     find = resolver(traced.function, arguments, traced.traced.constants)
     sizes: dict[str, int] = {}
-    for symbol in lowered.before.schedule.unfused.symbols:
+    plan = lowered.before.schedule
+    for symbol in (*plan.unfused.symbols, *plan.graph.symbols):  # a schedule may add symbols
         sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
     return sizes
 

@@ -43,6 +43,15 @@ from fusejit.transform.rules import new_symbol, symbols_of, unused
 def collapse(handle: H, *dims: str, reassociate: bool = False, check: bool = True) -> H:
     """Merge dims, the outermost one first: ``collapse("i", "j")`` gives ``ij``.
 
+    Parameters
+    ----------
+    *dims : str
+        Neighbouring dims, the outermost one first.
+    reassociate : bool, optional
+        True: floats may be summed in another order.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError

@@ -39,6 +39,11 @@ from fusejit.transform.rules import is_reduced, names_of, replaced, require_loop
 def decompose(handle: H, *, check: bool = True) -> H:
     """Make several ops of one; the first of them is returned.
 
+    Parameters
+    ----------
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError

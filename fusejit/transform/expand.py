@@ -35,6 +35,15 @@ from fusejit.transform.regroup import regrouped
 def expand(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
     """Make two dims of one, the inner one of the given size.
 
+    Parameters
+    ----------
+    reassociate : bool, optional
+        True: floats may be summed in another order.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+    **sizes
+        One dim, and the extent of the inner one.
+
     Raises
     ------
     ScheduleError

@@ -25,6 +25,11 @@ from fusejit.transform.rules import replaced, require_loops
 def fold_unit_dims(handle: H, *, check: bool = True) -> H:
     """Drop the dims of extent 1.
 
+    Parameters
+    ----------
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError

@@ -28,6 +28,13 @@ from fusejit.transform.rules import replaced, require_loops
 def fuse_siblings(handle: H, other: str, *, check: bool = True) -> H:
     """Compute another op over the same domain in the same op.
 
+    Parameters
+    ----------
+    other : str
+        The name of the other op.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError

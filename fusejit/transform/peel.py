@@ -87,6 +87,13 @@ class Peeled:
 def peel(handle: H, loop: str, *, check: bool = True) -> H:
     """Compute the last, shorter tile of a loop after it; the op in the loop is returned.
 
+    Parameters
+    ----------
+    loop : str
+        The name of a loop around the op: ``"i.0"``.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError

@@ -31,6 +31,15 @@ MAX_POINTS = 64
 def unroll_reduction(handle: H, *dims: str, reassociate: bool = False, check: bool = True) -> H:
     """Combine all points of reduced dims in the payload.
 
+    Parameters
+    ----------
+    *dims : str
+        Reduced dims of known extents.
+    reassociate : bool, optional
+        True: floats may be summed in another order.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
     Raises
     ------
     ScheduleError
