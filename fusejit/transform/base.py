@@ -114,6 +114,7 @@ class BaseHandle:
         dims: Sequence[str] | None = None,
         loops: Mapping[str, LoopInfo] | None = None,
         others: Mapping[Value, Sequence[str]] | None = None,
+        tolerance: float = 1e-3,
     ) -> H:
         """The op in the schedule with one more step.
 
@@ -138,12 +139,15 @@ class BaseHandle:
         others : mapping, optional
             The names of the dims of other new ops by their values, as of one that defines now what
             the op has defined.
+        tolerance : float, optional
+            The error of a step that is approx, as a part of the largest number of a result.
         """
         verify(graph)
         old = self.schedule
         num_checked = 0
         if check and old.args:
-            num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+            graphs = (old.graph, graph)
+            num_checked = check_equivalent(old.stage, old.args, *graphs, tag, call, tolerance)
         value = op.results[0]
         new = replace(
             old,

@@ -14,6 +14,7 @@ from fusejit.transform.rematerialize import rematerialize
 from fusejit.transform.threads import threads
 from fusejit.transform.tile import tile
 from fusejit.transform.transpose import transpose_conv, transpose_matmul
+from fusejit.transform.winograd import winograd
 
 
 class Handle(BaseHandle):
@@ -33,3 +34,4 @@ class Handle(BaseHandle):
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
     unpack = unpack
+    winograd = winograd
