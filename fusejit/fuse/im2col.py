@@ -68,7 +68,7 @@ def convolutions_by_blas(graph: Graph) -> Graph:
         for op in block.ops:
             if not isinstance(op, GenericOp) or not is_by_routine(op):
                 ops.append(op)
-            elif why_no_convolution(op):  # a schedule has changed it
+            elif why_no_product(op):  # a schedule has changed it
                 ops.append(replace(op, library_call=None))
             else:
                 ops += made.of(op)[0]
@@ -79,15 +79,23 @@ def convolutions_by_blas(graph: Graph) -> Graph:
 
 def why_no_convolution(op: GenericOp) -> str:
     """Why an op does not multiply windows by filters, or the empty text."""
+    plain = [o.map.is_projected_permutation for o in op.inputs]
+    if len(plain) == 2 and plain[0] == plain[1]:
+        return "no window of one operand meets the other one"
+    return why_no_product(op)
+
+
+def why_no_product(op: GenericOp) -> str:
+    """Why an op is no product of two operands with axes of their own, or the empty text."""
     if len(op.inputs) != 2 or len(op.inits) != 1 or op.inits[0].combiner is None:
         return f"it has {len(op.inputs)} operands and {len(op.inits)} results"
     if op.inits[0].start is not None:
         return "its result starts from an array"
     if op.payload.has_index() or op.payload.has_extract():
         return "it asks where it is in the domain"
-    plain = [o.map.is_projected_permutation for o in op.inputs]
-    if plain[0] == plain[1] or not op.inits[0].map.is_projected_permutation:
-        return "no window of one operand meets the other one"
+    maps = (op.inits[0].map, op.inputs[window_and_kernel(op)[1]].map)
+    if not all(m.is_projected_permutation for m in maps):
+        return "the result or the kernel has axes that are no dims"
     dims = _Dims.of(op)
     if any(d not in dims.all() for d in range(len(op.domain))):
         return "a dim that is combined is not in both operands"
@@ -110,7 +118,7 @@ class _Dims:
     @staticmethod
     def of(op: GenericOp) -> _Dims:
         """Sort the dims of an op of two operands, of which one is read at plain dims."""
-        window, kernel = (op.inputs[k].map for k in _window_and_kernel(op))
+        window, kernel = (op.inputs[k].map for k in window_and_kernel(op))
         left, right = window.dims(), kernel.dims()
         out = [d for r in op.inits[0].map.results for d in r.dims()]
         axes = [d for r in kernel.results for d in r.dims()]
@@ -126,7 +134,7 @@ class _Dims:
         return [*self.batch, *self.rows, *self.columns, *self.depth]
 
 
-def _window_and_kernel(op: GenericOp) -> tuple[int, int]:
+def window_and_kernel(op: GenericOp) -> tuple[int, int]:
     return (1, 0) if op.inputs[0].map.is_projected_permutation else (0, 1)
 
 
@@ -154,7 +162,7 @@ class Products:
         """Return the ops that compute what a convolution does, and the product among them."""
         ops: list[Op] = []
         dims, (result,) = _Dims.of(op), op.results
-        window, kernel = (op.inputs[k] for k in _window_and_kernel(op))
+        window, kernel = (op.inputs[k] for k in window_and_kernel(op))
         sides = [(window, "windows", dims.rows), (kernel, "kernel", dims.columns)]
         out = [d for r in op.inits[0].map.results for d in r.dims()]
         if max(map(out.index, dims.columns)) < min(map(out.index, dims.rows)):

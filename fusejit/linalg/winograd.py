@@ -4,67 +4,24 @@
 extent 1 is not transformed. Per tile the convolution is ``AT ((G g GT) * (BT d B)) A``, where the
 product is summed over channels.
 
-The matrices are those of MLIR's linalg dialect, scaled so that most entries are powers of two; the
-output transform multiplies by the scale of each transformed axis.
+The output transform multiplies by the scale of each transformed axis
+(`fusejit.ir.winograd_matrices`).
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fusejit.dataclass import dataclass
+from fusejit.ir.winograd_matrices import TABLE
 from fusejit.linalg.registry import register
 from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.notation import Output, Tensor, _, define
 from fusejit.structured.op import rank_of
 
-
-@dataclass(frozen=True)
-class Winograd:
-    """F(m, r): the matrices G, BT and AT, and the scale of an axis of the output."""
-
-    m: int
-    r: int
-    scale: float
-    filter: np.ndarray
-    input: np.ndarray
-    output: np.ndarray
-
-
-def _made(m: int, r: int, scale: float, *matrices: str) -> Winograd:
-    rows = ([[float(Fraction(v)) for v in row.split()] for row in t.split(";")] for t in matrices)
-    return Winograd(m, r, scale, *map(np.array, rows))
-
-
-TABLE = {
-    "F_2_3": _made(
-        *(2, 3, 1.0),
-        "-1 0 0; 1/2 -1/2 1/2; 1/2 1/2 1/2; 0 0 1",
-        "-1 0 1 0; 0 -1 1 0; 0 1 1 0; 0 -1 0 1",
-        "1 1 1 0; 0 -1 1 1",
-    ),
-    "F_4_3": _made(
-        *(4, 3, 32.0),
-        "1 0 0; -1/3 1/3 -1/3; -1/3 -1/3 -1/3; 1/12 -1/6 1/3; 1/12 1/6 1/3; 0 0 1",
-        "1/4 0 -5/16 0 1/16 0; 0 1/4 -1/4 -1/16 1/16 0; 0 -1/4 -1/4 1/16 1/16 0;"
-        "0 1/4 -1/8 -1/4 1/8 0; 0 -1/4 -1/8 1/4 1/8 0; 0 1/4 0 -5/16 0 1/16",
-        "1/8 1/4 1/4 1/8 1/8 0; 0 -1/4 1/4 -1/4 1/4 0;0 1/4 1/4 1/2 1/2 0; 0 -1/4 1/4 -1 1 1/2",
-    ),
-    "F_2_5": _made(
-        *(2, 5, 16.0),
-        "1 0 0 0 0; 1/6 -1/6 1/6 -1/6 1/6; -1/6 -1/6 -1/6 -1/6 -1/6;"
-        "-4/15 2/15 -1/15 1/30 -1/60; 1/60 1/30 1/15 2/15 4/15; 0 0 0 0 1",
-        "1/8 3/16 -1/4 -3/16 1/8 0; 0 1/8 1/16 -5/16 1/8 0; 0 -1/8 -5/16 -1/16 1/8 0;"
-        "0 1/4 -1/8 -1/4 1/8 0; 0 -1/8 -1/4 1/8 1/4 0; 0 1/8 3/16 -1/4 -3/16 1/8",
-        "1/2 1 1 2 1 0; 0 -1 1 -1 2 1/2",
-    ),
-}
-"""F(m, r) by name; the matrices are written as rows of fractions."""
 _ONE = np.ones((1, 1))
 
 

@@ -136,6 +136,7 @@ class BaseHandle:
         loops: Mapping[str, LoopInfo] | None = None,
         others: Mapping[Value, Sequence[str]] | None = None,
         moved: Mapping[Value, Value] | None = None,
+        tolerance: float = 1e-3,
     ) -> H:
         """The op in the schedule with one more step.
 
@@ -162,11 +163,21 @@ class BaseHandle:
             the op has defined.
         moved : mapping, optional
             Values of other ops that handles find under another value now.
+        tolerance : float, optional
+            The error of a step that is approx, as a part of the largest number of a result.
         """
         value = op.results[0]
         renamed = {self.value: value, **(moved or {})}
         new = with_step(
-            self.schedule, call, tag, what, graph, op=op.name, check=check, moved=renamed
+            self.schedule,
+            call,
+            tag,
+            what,
+            graph,
+            op=op.name,
+            check=check,
+            moved=renamed,
+            tolerance=tolerance,
         )
         new = replace(
             new,
@@ -196,12 +207,14 @@ def with_step(
     op: str = "",
     check: bool = True,
     moved: Mapping[Value, Value] | None = None,
+    tolerance: float = 1e-3,
 ) -> Schedule:
     """The schedule with one more step; `BaseHandle.after` describes the parameters."""
     verify(graph)
     num_checked = 0
     if check and old.is_checked and old.args:
-        num_checked = check_equivalent(old.stage, old.args, old.graph, graph, tag, call)
+        graphs = (old.graph, graph)
+        num_checked = check_equivalent(old.stage, old.args, *graphs, tag, call, tolerance)
     step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
     return replace(old, graph=graph, steps=(*old.steps, step))
 

@@ -29,6 +29,7 @@ from fusejit.transform.transpose import transpose_conv, transpose_matmul
 from fusejit.transform.unroll import unroll
 from fusejit.transform.unroll_reduction import unroll_reduction
 from fusejit.transform.vectorize import vectorize
+from fusejit.transform.winograd import winograd
 
 
 class Handle(BaseHandle):
@@ -63,3 +64,4 @@ class Handle(BaseHandle):
     transpose_conv = transpose_conv
     transpose_matmul = transpose_matmul
     unpack = unpack
+    winograd = winograd

@@ -52,7 +52,7 @@ def to_library(handle: H) -> H:
     Raises
     ------
     ScheduleError
-        If it is one already, or is no product of two matrices.
+        If it is one already, or is no product of two matrices or stacks of them.
     """
     op = handle.op
     if op.library_call is not None:
@@ -72,11 +72,14 @@ def _instead(handle: H, op: GenericOp, step: str) -> H:
 
 def _why_no_matmul(op: GenericOp) -> str:
     """Why an op is not what the routine computes, or the empty text."""
-    if op.iterators != (PARALLEL, PARALLEL, REDUCTION) or len(op.inputs) != 2 or len(op.inits) != 1:
+    rank = len(op.iterators)
+    is_product = rank > 2 and op.iterators == (*(PARALLEL,) * (rank - 1), REDUCTION)
+    if not is_product or len(op.inputs) != 2 or len(op.inits) != 1:
         return f"its iterators are {', '.join(i.value for i in op.iterators)}"
     init = op.inits[0]
     maps = (*(o.map for o in op.inputs), init.map)
-    wanted = [IndexingMap.select(3, dims) for dims in ((0, 2), (2, 1), (0, 1))]
+    *batch, m, n, k = range(rank)
+    wanted = [IndexingMap.select(rank, [*batch, *axes]) for axes in ((m, k), (k, n), (m, n))]
     if list(maps) != wanted:
         return f"its maps are {', '.join(map(str, maps))}"
     dtype: np.dtype = op.results[0].type.dtype

@@ -379,3 +379,85 @@ def test_what_is_no_convolution() -> None:
     s = schedule(lambda a, b: np.exp(a).sum(axis=1), *matrices(np.float64))
     with pytest.raises(ScheduleError, match="it has 1 operands and 1 results"):
         s["sum"].conv_to_matmul()
+
+
+# ---------------------------------------------------------------------------------------- winograd
+WINOGRAD = {
+    "conv_2d_nhwc_hwcf": ((2, 9, 10, 3), (3, 3, 3, 5)),
+    "conv_2d_nhwc_fhwc": ((1, 8, 3, 3), (5, 3, 3, 3)),
+    "conv_2d_nchw_fchw": ((2, 3, 9, 10), (5, 3, 5, 5)),
+    "conv_1d_nwc_wcf": ((2, 11, 3), (5, 3, 4)),
+    "conv_2d_ngchw_gfchw": ((2, 3, 4, 8, 7), (3, 2, 4, 3, 3)),
+}
+
+
+def floats(dtype: Any, *shapes: Any) -> list[Any]:
+    rng = np.random.default_rng(1)
+    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def relative_error(found: Any, expected: Any) -> float:
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    return float(np.abs(found - expected).max(initial=0) / np.abs(expected).max(initial=1e-30))
+
+
+@pytest.mark.parametrize("name", WINOGRAD)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [2, 4])
+def test_winograd(name: str, dtype: Any, m: int) -> None:
+    function = getattr(linalg, name)
+    image, kernel = floats(dtype, *WINOGRAD[name])
+    h = schedule(lambda x, k: function(x, k), image, kernel)[name]
+    if m == 4 and name in ("conv_1d_nwc_wcf", "conv_2d_nchw_fchw"):
+        with pytest.raises(ScheduleError, match="no matrices for m=4 and a kernel of 5"):
+            h.winograd(m=4, approximate=True)
+        return
+    h = h.winograd(m=m, approximate=True)
+    assert h.schedule.steps[-1].tag == "approx"
+    assert h.schedule.steps[-1].num_checked
+    limit = 1e-5 if dtype is np.float32 else 1e-13
+    run = h.schedule.compile()
+    assert relative_error(run(image, kernel), function(image, kernel)) < limit
+    larger = floats(dtype, [n + 3 if n > 6 else n for n in image.shape], kernel.shape)
+    assert relative_error(run(*larger), function(*larger)) < limit
+
+
+def test_winograd_in_loops_and_then_by_blas() -> None:
+    image, kernel = floats(np.float64, *WINOGRAD["conv_2d_nhwc_hwcf"])
+    h = schedule(lambda x, k: linalg.conv_2d_nhwc_hwcf(x, k), image, kernel)["conv_2d_nhwc_hwcf"]
+    expected = linalg.conv_2d_nhwc_hwcf(image, kernel)
+    assert h.op.library_call == "convolution"
+    made = h.generalize().winograd(m=2, approximate=True)
+    assert made.op.library_call is None
+    for s in (made, made.to_library(), made.tile(n=2)):
+        assert relative_error(s.schedule.compile()(image, kernel), expected) < 1e-13
+    tiled = h.tile(**{h.dims[1]: 3}).winograd(m=2, approximate=True)
+    assert relative_error(tiled.schedule.compile()(image, kernel), expected) < 1e-13
+
+
+def test_what_winograd_does_not_compute() -> None:
+    def handle(name: str, image: Any, kernel: Any, dtype: Any = float, **options: Any) -> Handle:
+        function = getattr(linalg, name)
+        args = floats(dtype, image, kernel)
+        return schedule(lambda x, k: function(x, k, **options), *args)[name]
+
+    h = handle("conv_2d_nhwc_hwcf", (2, 9, 10, 3), (3, 3, 3, 5))
+    with pytest.raises(ScheduleError, match="results are rounded otherwise; legal: approximate="):
+        h.winograd()
+    with pytest.raises(ScheduleError, match="no matrices for m=3 and a kernel of 3 x 3; legal"):
+        h.winograd(m=3, approximate=True)
+    h = handle("conv_2d_nhwc_hwcf", (2, 9, 10, 3), (3, 2, 3, 5))
+    with pytest.raises(ScheduleError, match="no matrices for m=2 and a kernel of 3 x 2"):
+        h.winograd(approximate=True)
+    for option in ("strides", "dilations"):
+        h = handle("conv_2d_nhwc_hwcf", (2, 9, 10, 3), (3, 3, 3, 5), **{option: (1, 2)})
+        with pytest.raises(ScheduleError, match="steps and dilations are 1"):
+            h.winograd(approximate=True)
+    h = handle("conv_2d_nhwc_hwcf", (2, 9, 10, 3), (3, 3, 3, 5), int)
+    with pytest.raises(ScheduleError, match="it adds no products of floats"):
+        h.winograd(approximate=True)
+    h = handle("conv_3d_ndhwc_dhwcf", (2, 5, 6, 7, 3), (3, 3, 3, 3, 4))
+    with pytest.raises(ScheduleError, match="windows along 3 axes, not along 1 or 2"):
+        h.winograd(approximate=True)
+    with pytest.raises(ScheduleError, match="windows along 0 axes, not along 1 or 2"):
+        in_loops(np.float64).winograd(approximate=True)

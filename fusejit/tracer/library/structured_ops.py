@@ -16,7 +16,6 @@ from fusejit.ir.definitions.definition import Role
 from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.indices import DIM
 from fusejit.ir.definitions.instance import (
-    MAX_WINDOW_POINTS,
     Accumulated,
     Instance,
     combiner_row,
@@ -90,6 +89,11 @@ def _exact(name: str, value: Any) -> Any:
     return value
 
 
+MAX_KNOWN_POINTS = 25
+"""The extents of a window of at most so many points are known: small ones are written out, and the
+others are those of Winograd's convolutions."""
+
+
 class _Decisions:
     """Answers about extents that are symbols: proved, or guarded."""
 
@@ -151,7 +155,7 @@ class _Emission:
         return bind(call.definition, known, call.attributes, dtype, decide)
 
     def _window(self, binding: Binding) -> list[str]:
-        """The reduction dims of a window that is written out: those of sums in subscripts."""
+        """The reduction dims of a window whose extents are guarded: those of sums in subscripts."""
         definition, decisions = binding.definition, self.trace.decisions
         moving = {
             dim
@@ -165,7 +169,7 @@ class _Emission:
         if any(decisions.is_local(e) for e in extents):
             return []
         points = math.prod(map(decisions.hint, extents))
-        return window if 0 < points <= MAX_WINDOW_POINTS else []
+        return window if 0 < points <= MAX_KNOWN_POINTS else []
 
     # -- the op ---------------------------------------------------------------------------------
     def results(self) -> Any:
