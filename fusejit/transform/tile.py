@@ -152,10 +152,11 @@ def in_tiles(
     """
     _check(op, sizes, names, step, reassociate)
     taken = symbols_of(graph)
-    tiles = [
-        Tile(d, unused(f"{names[d]}_0", taken), n, unused(f"{names[d]}_1", taken), op.domain[d])
-        for d, n in sizes.items()
-    ]
+    tiles = []
+    for d, n in sizes.items():
+        name = names[d].replace(".", "_")  # symbols are identifiers
+        symbols = unused(f"{name}_0", taken), unused(f"{name}_1", taken)
+        tiles.append(Tile(d, symbols[0], n, symbols[1], op.domain[d]))
     buffers = _memory(graph, op)
     inner, ops = _on_slices(op, tiles, buffers)
     for t in reversed(tiles):
