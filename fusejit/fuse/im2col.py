@@ -87,6 +87,8 @@ def why_no_convolution(op: GenericOp) -> str:
 
 def why_no_product(op: GenericOp) -> str:
     """Why an op is no product of two operands with axes of their own, or the empty text."""
+    if IteratorType.SEQUENTIAL in op.iterators:
+        return "its sums are in order; generalize(reassociate=True) first"
     if len(op.inputs) != 2 or len(op.inits) != 1 or op.inits[0].combiner is None:
         return f"it has {len(op.inputs)} operands and {len(op.inits)} results"
     if op.inits[0].start is not None:

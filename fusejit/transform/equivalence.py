@@ -22,6 +22,9 @@ SMALL = (7, 5, 9, 3, 11, 4, 6, 8)
 NUM_SIZES = 3
 """How many choices of such sizes are tried."""
 
+LARGEST = 17
+"""The largest size of the last choice, for guards that small sizes do not satisfy."""
+
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 RELATIVE = {"f": 1e-4, "c": 1e-4}
@@ -91,7 +94,7 @@ def _sizes(args: tuple[Any, ...]) -> list[Mapping[int, int]]:
     for shift in range(NUM_SIZES):
         small = [SMALL[(k + shift) % len(SMALL)] for k in range(len(ordered))]
         maps.append({n: min(n, new) for n, new in zip(ordered, small, strict=True)})
-    return [*maps, {n: min(n, max(SMALL)) for n in ordered}]
+    return [*maps, {n: min(n, LARGEST) for n in ordered}]
 
 
 def array_like(

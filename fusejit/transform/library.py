@@ -19,31 +19,77 @@ from __future__ import annotations
 import numpy as np
 
 from fusejit.dataclass import replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
-from fusejit.transform.base import H
+from fusejit.transform.base import H, call
 from fusejit.transform.errors import illegal
-from fusejit.transform.rules import replaced
+from fusejit.transform.rules import is_carried, replaced
 
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
 
 ROUTINE = "matmul"
 
 
-def generalize(handle: H) -> H:
-    """The op as loops, if it calls a routine.
+def generalize(handle: H, *, reassociate: bool = False) -> H:
+    """The op as loops, if it calls a routine; with ``reassociate``, sums in any order.
 
     Raises
     ------
     ScheduleError
-        If it calls none.
+        If it calls no routine, and its sums are in no order, or must stay in order.
     """
-    op = handle.op
-    if op.library_call is None:
-        raise illegal("generalize()", op.name, "it is computed by loops already")
-    return _instead(handle, replace(op, library_call=None, is_named=False), "generalize()")
+    step, op = call("generalize", **({"reassociate": True} if reassociate else {})), handle.op
+    if op.library_call is not None:
+        return _instead(handle, replace(op, library_call=None, is_named=False), step)
+    if IteratorType.SEQUENTIAL not in op.iterators:
+        raise illegal(step, op.name, "it is computed by loops already")
+    if not reassociate:
+        why = "its loops are in order, which shows in its bits"
+        raise illegal(step, op.name, why, ["reassociate=True"])
+    made = _in_any_order(op, handle.schedule.graph)
+    if made is None:
+        raise illegal(step, op.name, "it does not combine a term with the result so far")
+    graph = eliminate_dead_ops(replaced(handle.schedule.graph, op, [made]))
+    return handle.after(step, "reassoc", f"{op.name} sums in any order", graph, made)
+
+
+def _in_any_order(op: GenericOp, graph: Graph) -> GenericOp | None:
+    """An op that carries a result by a combiner, as a reduction."""
+    payload, sequential = op.payload, IteratorType.SEQUENTIAL
+    last = payload.instrs[-1] if payload.instrs else None
+    init_ref = len(op.inputs)
+    combiner = next((r for r in COMBINERS.values() if last and r.scalar_op == last.op), None)
+    if len(op.inits) != 1 or last is None or combiner is None or init_ref not in last.operands:
+        return None
+    if payload.results != (payload.num_arguments + len(payload.instrs) - 1,):
+        return None
+    terms = [o for o in last.operands if o != init_ref]
+    others = {o for instr in payload.instrs[:-1] for o in instr.operands}
+    if (
+        len(terms) != 1
+        or init_ref in others
+        or not all(is_carried(op, d) for d, i in enumerate(op.iterators) if i is sequential)
+    ):
+        return None
+    start = op.inits[0].start
+    fill = definitions(graph.block).get(start) if start is not None else None
+    if isinstance(fill, GenericOp) and not fill.inputs:
+        (instr,) = fill.payload.instrs if len(fill.payload.instrs) == 1 else (None,)
+        identity = combiner.identity(op.results[0].type.dtype)
+        if instr is not None and instr.op == "const" and instr.attr == identity:
+            start = None
+    return replace(
+        op,
+        iterators=tuple(REDUCTION if i is sequential else i for i in op.iterators),
+        inits=(replace(op.inits[0], combiner=combiner.name, start=start),),
+        payload=replace(payload, instrs=payload.instrs[:-1], results=tuple(terms)),
+    )
 
 
 def to_library(handle: H) -> H:

@@ -51,6 +51,15 @@ def is_reduced(op: GenericOp, dim: int) -> bool:
     )
 
 
+def is_carried(op: GenericOp, dim: int) -> bool:
+    """Whether results without this dim are carried along it, from one term to the next."""
+    return op.iterators[dim] is IteratorType.SEQUENTIAL and all(
+        not init.map.dims() & {d for d, i in enumerate(op.iterators) if i is op.iterators[dim]}
+        and init.start is not None
+        for init in op.inits
+    )
+
+
 def reassociates(op: GenericOp) -> bool:
     """Whether another order of the terms may show in the bits of a result."""
     return is_ordered(op)

@@ -51,6 +51,7 @@ from fusejit.transform.base import H, LoopInfo, call
 from fusejit.transform.destinations import Destination, destinations
 from fusejit.transform.errors import illegal
 from fusejit.transform.rules import (
+    is_carried,
     is_parallel,
     is_reduced,
     new_symbol,
@@ -132,6 +133,7 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
     is_split = any(is_reduced(op, d) for d in numbers)
     tag = "reassoc" if (is_split or op.library_call) and reassociates(op) else "bits"
+    tag = "reassoc" if reassociate and any(is_carried(op, d) for d in numbers) else tag
     return handle.after(step, tag, what, tiled.graph, tiled.op, check=check, loops=loops)
 
 
@@ -244,9 +246,20 @@ def require_separable(
     ScheduleError
         If a dim is neither parallel nor reduced, or a rule of `tile` is broken.
     """
-    legal = [f"{n}=.." for d, n in enumerate(names) if is_parallel(op, d) or is_reduced(op, d)]
+    legal = [
+        f"{n}=.."
+        for d, n in enumerate(names)
+        if is_parallel(op, d) or is_reduced(op, d) or is_carried(op, d)
+    ]
     for d in dims:
         name = names[d]
+        if is_carried(op, d):
+            before = [e for e in range(d) if is_carried(op, e) and (sizes or {}).get(e) != 1]
+            if before and not reassociate:
+                why = f"the sum over {names[before[0]]} and {name} is in order"
+                legal = ["reassociate=True", *(f"tile({names[e]}=1, {name}=..)" for e in before)]
+                raise illegal(step, op.name, why, legal)
+            continue
         if not is_parallel(op, d) and not is_reduced(op, d):
             why = f"{name} is {op.iterators[d].value}, and some result depends on it"
             raise illegal(step, op.name, why, legal)
@@ -284,7 +297,7 @@ def stored_part(
 
     What is there is combined with the part, if a dim that begins elsewhere is reduced.
     """
-    is_split = any(is_reduced(op, d) for d in origin)
+    is_split = any(is_reduced(op, d) or is_carried(op, d) for d in origin)
     inner, ops = on_slices(op, origin, domain, is_split, may_be_empty=may_be_empty)
     before: list[Op] = []
     after: list[Op] = []
@@ -332,7 +345,7 @@ def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
 
 def _stored_starts(op: GenericOp, dims: Iterable[int], places: Sequence[Destination]) -> list[Op]:
     """Stores of what a reduction starts from, if one of these dims is reduced."""
-    if not any(is_reduced(op, d) for d in dims):
+    if not any(is_reduced(op, d) or is_carried(op, d) for d in dims):
         return []
     ops: list[Op] = []
     for init, result, place in zip(op.inits, op.results, places, strict=True):
