@@ -24,6 +24,8 @@ class Lazy:
 
     def __getitem__(self, index: Any) -> Any:
         index = index if isinstance(index, tuple) else (index,)
+        if any(isinstance(k, slice) for k in index):  # all of the array, as a start
+            return self
         return self.elements[tuple(map(int, index))]
 
     def __setitem__(self, index: Any, value: Any) -> None:
