@@ -10,6 +10,7 @@ from fusejit.explain.moved import iterations, size_of
 from fusejit.ir.execution_plan import Group, KernelStep
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Cond, GenericOp, Load, Loop, Op, Origin, Scatter, Store, Write, walk
+from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
@@ -81,6 +82,8 @@ def _origins(op: Op, order: Mapping[Value, int], assignment: BufferAssignment) -
         return [*computed, Origin("scatter", op.location, op.value)]
     if isinstance(op, Store):
         return [Origin("store", op.location, op.value)]
+    if isinstance(op, GenericOp) and op.location is UNKNOWN:  # the length of a tile
+        return []
     if not isinstance(op, GenericOp):
         return [Origin("copy", op.location, v) for v in op.results if v in assignment.snapshots]
     origins = sorted(op.origins, key=lambda origin: order.get(origin.value, len(order)))

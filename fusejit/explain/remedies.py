@@ -9,6 +9,7 @@ REMEDIES: dict[str, str] = {
         "move both inside or both outside"
     ),
     "neither is a library call": "nothing: BLAS is faster than a loop that is fused with more",
+    "neither is in registers": "nothing: they are computed tile by tile in one loop",
     "neither is kept apart": "leave no_fuse out of the schedule",
     "operand is an input": "nothing: the result starts from that array and is updated in it",
     "operand is not gathered from": "take the elements first: np.exp(x[i]) instead of np.exp(x)[i]",

@@ -149,7 +149,7 @@ class _Report:
         if nest.group is None:
             dims = domain_text(nest.ops[0], self.symbols)
             loops = nest.is_loop and not isinstance(nest.ops[0], Cond)
-            yield f"    {'loop over ' if loops else ''}{dims}"
+            yield f"    {'loop over ' if loops else ''}{dims}{_registers(nest.ops[0])}"
         else:
             dims = domain_text(nest.ops[0], self.symbols, nest.group.shared_dims[0])
             kept = len(nest.group.local)
@@ -333,6 +333,14 @@ def _called_inside(nest: NestReport) -> Iterator[str]:
             f"{op.function.rpartition('.')[2]} {op.location.short}" for op in draws
         )
         yield f"      draws numbers inside: {', '.join(names)}"
+
+
+def _registers(loop: Op) -> str:
+    """What a loop over tiles keeps in registers."""
+    inner = (op for block in loop.blocks for op in walk(block) if isinstance(op, GenericOp))
+    tiles = [op.register_tile for op in inner if op.register_tile is not None]
+    sizes = [" x ".join(str(n) for n in tile.sizes if n is not None) for tile in tiles]
+    return f"; sums of tiles of {', '.join(sizes)} points in vector registers" if sizes else ""
 
 
 def _loop_lines(note: LoopNote) -> Iterator[str]:

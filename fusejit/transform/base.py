@@ -35,6 +35,20 @@ DIM_NAMES = {
     "matvec": "m k",
     "vecmat": "n k",
     "dot": "k",
+    "conv_1d": "ow kw",
+    "conv_1d_ncw_fcw": "n f ow c kw",
+    "conv_1d_nwc_wcf": "n ow f kw c",
+    "conv_2d": "oh ow kh kw",
+    "conv_2d_nchw_fchw": "n f oh ow c kh kw",
+    "conv_2d_ngchw_fgchw": "n g fg oh ow c kh kw",
+    "conv_2d_ngchw_gfchw": "n g fg oh ow c kh kw",
+    "conv_2d_nhwc_fhwc": "n oh ow f kh kw c",
+    "conv_2d_nhwc_hwcf": "n oh ow f kh kw c",
+    "conv_2d_nhwgc_gfhwc": "n oh ow g fg kh kw c",
+    "conv_3d_ncdhw_fcdhw": "n f od oh ow c kd kh kw",
+    "conv_3d_ndhwc_dhwcf": "n od oh ow f kd kh kw c",
+    "depthwise_conv_2d_nchw_chw": "n oh ow ic kh kw",
+    "depthwise_conv_2d_nhwc_hwc": "n oh ow ic kh kw",
 }
 """The names of the dims of these ops; those of others are i, j, k, .."""
 

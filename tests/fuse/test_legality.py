@@ -73,6 +73,17 @@ BROKEN = {
             "matvec is the library call matmul",
         ),
     ],
+    "neither is in registers": [
+        (
+            """
+            %m = load @m v0 : s0 x s1 x f64
+            %p = generic "max" domain (s0, s1) iterators (parallel, reduction) ins (%m) outs (max [(d0, d1) -> (d0)]) registers (8 vector, _) { yield in0 } : s0 x f64
+            %c = generic "neg" domain (s0) ins (%p) outs (write) { t0 = negative in0 : f64; yield t0 } : s0 x f64
+            return %c
+            """,
+            "sums of max are in registers",
+        ),
+    ],
     "neither is kept apart": [
         (
             f"""

@@ -193,7 +193,11 @@ def test_each_pass_is_idempotent(row: int) -> None:
 
 
 # Graphs for these stand in tests of their own: tests/property/test_random_joins.py.
-ELSEWHERE = {"split reads of concatenated arrays"}
+ELSEWHERE = {
+    "split reads of concatenated arrays",
+    "make convolutions products for BLAS",  # tests/structured, tests/transform
+    "tile sums",  # tests/transform/test_registers.py
+}
 
 
 @pytest.mark.parametrize(

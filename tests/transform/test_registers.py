@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from fusejit import linalg
+from fusejit import fuse_jit, linalg
 from fusejit.ir.ops import Alloc, Load, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
@@ -156,6 +156,15 @@ def test_convolutions_keep_their_bits(image: Any, kernel: Any) -> None:
     fused = schedule(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b) + 1, 0), a, b)
     assert "registers (_, _, 8, 32 vector" in print_graph(fused.lower().before.graph)
     np.testing.assert_array_equal(fused.compile()(a, b), np.maximum(total + 1, 0))
+
+
+def test_explain_names_the_tiles() -> None:
+    fused: Any = fuse_jit(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b), 0))
+    a, b = np.ones((1, 9, 9, 4), "f4"), np.ones((3, 3, 4, 32), "f4")
+    text = fused.explain(a, b)
+    assert "sums of tiles of 8 x 32 points in vector registers" in text
+    assert "conv_2d_nhwc_hwcf, maximum, store" in text
+    assert "not fused" not in text
 
 
 def test_tiles_are_stored_into_the_result() -> None:

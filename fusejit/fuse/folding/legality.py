@@ -43,12 +43,20 @@ def both_are_generic_ops_of_one_block(
 def neither_is_a_library_call(
     producer: Op, operand_index: int, consumer: Op, context: BlockContext
 ) -> str | None:
-    """A library routine computes the op as it is, and so do the registers of a schedule."""
+    """A library routine computes the op as it is."""
     for op in (producer, consumer):
         if isinstance(op, GenericOp) and op.library_call is not None:
             return f"{op.name} is the library call {op.library_call}"
-        if isinstance(op, GenericOp) and op.is_fixed:
-            return f"a schedule keeps results of {op.name} in registers"
+    return None
+
+
+def neither_is_in_registers(
+    producer: Op, operand_index: int, consumer: Op, context: BlockContext
+) -> str | None:
+    """A tile of sums in vector registers is computed as it is."""
+    for op in (producer, consumer):
+        if isinstance(op, GenericOp) and op.register_tile is not None:
+            return f"sums of {op.name} are in registers"
     return None
 
 
@@ -128,6 +136,7 @@ def memory_is_unchanged_between(
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     both_are_generic_ops_of_one_block,
     neither_is_a_library_call,
+    neither_is_in_registers,
     neither_is_kept_apart,
     operand_is_an_input,
     operand_is_not_gathered_from,
