@@ -123,12 +123,10 @@ def _compare(expected: Any, actual: Any, tag: str, call: str, tolerance: float) 
         same = old.dtype == new.dtype and old.shape == new.shape
         if same and tag == "bits":
             same = same_bits(old, new)
-        elif same and tag == "approx":
-            largest = np.max(np.abs(old), initial=0.0)
-            same = np.allclose(old, new, rtol=0.0, atol=tolerance * largest, equal_nan=True)
         elif same:
-            relative = RELATIVE.get(old.dtype.kind, 0.0)
-            same = np.allclose(old, new, rtol=relative, atol=relative, equal_nan=True)
+            error = tolerance if tag == "approx" else RELATIVE.get(old.dtype.kind, 0.0)
+            largest = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
+            same = np.allclose(old, new, rtol=error, atol=error * largest, equal_nan=True)
         if not same:
             raise ScheduleError(f"{call} changes a result (an internal error): {old} became {new}")
 

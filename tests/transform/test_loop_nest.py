@@ -6,7 +6,7 @@ import builtins
 import itertools
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,20 @@ class Lazy:
 
     def __getitem__(self, index: Any) -> Any:
         index = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(k, slice) for k in index):  # all of the array, as a start
-            return self
-        return self.elements[tuple(map(int, index))]
+        if not any(isinstance(k, slice) for k in index):
+            return self.elements[tuple(map(int, index))]
+        part = Lazy()
+        first = [k.start or 0 if isinstance(k, slice) else int(k) for k in index]
+        for point in self.points(index):
+            at = tuple(k - start for k, start in zip(point, first, strict=True))
+            part.elements[at] = self.elements[point]
+        return part
+
+    @staticmethod
+    def points(index: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
+        """The points of ranges and single subscripts."""
+        ranges = [range(k.start or 0, k.stop) if isinstance(k, slice) else [int(k)] for k in index]
+        return itertools.product(*ranges)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         index = index if isinstance(index, tuple) else (index,)

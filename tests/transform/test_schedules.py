@@ -60,7 +60,7 @@ def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, An
 
 def names(s: Schedule) -> list[str]:
     """The names that find an op: ``add`` where there is one, ``add#2`` where there are several."""
-    return [*labels(s.graph).values()]
+    return [label for op, label in labels(s.graph).items() if op.domain]
 
 
 def interchange(op: Handle, rng: random.Random) -> Handle:
