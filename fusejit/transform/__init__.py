@@ -1,6 +1,6 @@
 """Schedules: transformations of a traced function's ops, one step after the other."""
 
-from fusejit.transform.errors import ScheduleError as ScheduleError
+from fusejit.transform.core.errors import ScheduleError as ScheduleError
 from fusejit.transform.handle import Handle as Handle
 from fusejit.transform.saved import load_recipe as load_recipe
 from fusejit.transform.schedule import Schedule as Schedule

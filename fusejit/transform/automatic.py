@@ -16,10 +16,10 @@ from fusejit.ir.execution_plan import Folded, Group, KernelStep, walk_steps
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.values import Value
-from fusejit.transform.costs import CACHED_BYTES, num_bytes
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.core.costs import CACHED_BYTES, num_bytes
+from fusejit.transform.core.errors import ScheduleError
+from fusejit.transform.core.lookup import labels
 from fusejit.transform.handle import Handle
-from fusejit.transform.lookup import labels
 
 if TYPE_CHECKING:
     from fusejit.transform.schedule import Schedule

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from fusejit.transform.base import BaseHandle
-from fusejit.transform.collapse import collapse
-from fusejit.transform.conv_to_matmul import conv_to_matmul
-from fusejit.transform.decompose import decompose
-from fusejit.transform.expand import expand
-from fusejit.transform.fold_unit_dims import fold_unit_dims
-from fusejit.transform.fuse import fuse
-from fusejit.transform.fuse_siblings import fuse_siblings
-from fusejit.transform.hoist_pad import hoist_pad
-from fusejit.transform.interchange import interchange
-from fusejit.transform.library import generalize, to_library
-from fusejit.transform.no_fuse import no_fuse
-from fusejit.transform.pack import pack, unpack
-from fusejit.transform.pack_matmul import pack_matmul
-from fusejit.transform.pad import pad
-from fusejit.transform.peel import peel
-from fusejit.transform.promote import promote
-from fusejit.transform.rematerialize import rematerialize
-from fusejit.transform.specialize import specialize
-from fusejit.transform.split import split
-from fusejit.transform.threads import threads
-from fusejit.transform.tile import tile
-from fusejit.transform.tile_reduction import tile_reduction
-from fusejit.transform.transpose import transpose_conv, transpose_matmul
-from fusejit.transform.unroll import unroll
-from fusejit.transform.unroll_reduction import unroll_reduction
-from fusejit.transform.vectorize import vectorize
-from fusejit.transform.winograd import winograd
+from fusejit.transform.core.base import BaseHandle
+from fusejit.transform.layouts.conv_to_matmul import conv_to_matmul
+from fusejit.transform.layouts.hoist_pad import hoist_pad
+from fusejit.transform.layouts.pack import pack, unpack
+from fusejit.transform.layouts.pack_matmul import pack_matmul
+from fusejit.transform.layouts.pad import pad
+from fusejit.transform.layouts.transpose import transpose_conv, transpose_matmul
+from fusejit.transform.layouts.winograd import winograd
+from fusejit.transform.primitives.collapse import collapse
+from fusejit.transform.primitives.decompose import decompose
+from fusejit.transform.primitives.expand import expand
+from fusejit.transform.primitives.fold_unit_dims import fold_unit_dims
+from fusejit.transform.primitives.fuse import fuse
+from fusejit.transform.primitives.fuse_siblings import fuse_siblings
+from fusejit.transform.primitives.interchange import interchange
+from fusejit.transform.primitives.library import generalize, to_library
+from fusejit.transform.primitives.no_fuse import no_fuse
+from fusejit.transform.primitives.peel import peel
+from fusejit.transform.primitives.promote import promote
+from fusejit.transform.primitives.rematerialize import rematerialize
+from fusejit.transform.primitives.specialize import specialize
+from fusejit.transform.primitives.split import split
+from fusejit.transform.primitives.threads import threads
+from fusejit.transform.primitives.tile import tile
+from fusejit.transform.primitives.tile_reduction import tile_reduction
+from fusejit.transform.primitives.unroll import unroll
+from fusejit.transform.primitives.unroll_reduction import unroll_reduction
+from fusejit.transform.primitives.vectorize import vectorize
 
 
 class Handle(BaseHandle):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Loop, walk
-from fusejit.transform.costs import estimate
+from fusejit.transform.core.costs import estimate
 
 if TYPE_CHECKING:
     from fusejit.transform.schedule import Schedule

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fusejit.notices import warn
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.core.errors import ScheduleError
 
 
 def machine() -> dict[str, Any]:

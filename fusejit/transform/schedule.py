@@ -19,12 +19,12 @@ from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
 from fusejit.transform.automatic import automatic_recipe
-from fusejit.transform.base import BaseHandle, LoopInfo, Step, with_step
-from fusejit.transform.costs import sizes_of
-from fusejit.transform.errors import ScheduleError, illegal
+from fusejit.transform.core.base import BaseHandle, LoopInfo, Step, with_step
+from fusejit.transform.core.costs import sizes_of
+from fusejit.transform.core.errors import ScheduleError, illegal
+from fusejit.transform.core.lookup import find_op, forwarded
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
-from fusejit.transform.lookup import find_op, forwarded
 from fusejit.transform.loop_text import loop_nests
 from fusejit.transform.saved import load_recipe
 from fusejit.transform.timing import median_seconds
@@ -88,7 +88,7 @@ class Schedule:
         """A line for each step: the call, the recipe's line, what it keeps, costs, the op.
 
         Bytes moved, scalar operations and scratch memory are estimates for the sizes of the traced
-        arguments, before the automatic passes run (`fusejit.transform.costs`).
+        arguments, before the automatic passes run (`fusejit.transform.core.costs`).
         """
         return log_text(self)
 

@@ -20,12 +20,12 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op, RegisterTile, ViewOp
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
-from fusejit.transform.destinations import users
-from fusejit.transform.errors import ScheduleError
-from fusejit.transform.fuse import moved_into_loops
-from fusejit.transform.rules import loop_of, reassociates, replaced
-from fusejit.transform.tile import in_tiles
-from fusejit.transform.vectorize import why_no_accumulators
+from fusejit.transform.core.destinations import users
+from fusejit.transform.core.errors import ScheduleError
+from fusejit.transform.core.rules import loop_of, reassociates, replaced
+from fusejit.transform.primitives.fuse import moved_into_loops
+from fusejit.transform.primitives.tile import in_tiles
+from fusejit.transform.primitives.vectorize import why_no_accumulators
 
 STEP = "automatic schedule"
 

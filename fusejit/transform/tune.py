@@ -25,7 +25,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.options import Options
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import quantity, table_lines
 from fusejit.transform.saved import machine, name_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.transform.equivalence import array_like, same_bits
-from fusejit.transform.errors import ScheduleError
+from fusejit.transform.core.equivalence import array_like, same_bits
+from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.log import table_lines
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 from fusejit.options import options_from_environment
 from fusejit.transform import schedule
-from fusejit.transform.rules import symbols_defined
+from fusejit.transform.core.rules import symbols_defined
 
 
 def numbers(a: Any, n: Any, k: Any) -> Any:

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from fusejit.transform.base import BaseHandle
+from fusejit.transform.core.base import BaseHandle
 from fusejit.transform.handle import Handle
 from fusejit.transform.schedule import schedule
 

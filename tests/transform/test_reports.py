@@ -11,7 +11,7 @@ import pytest
 from fusejit.dataclass import replace
 from fusejit.ir.ops import walk
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
-from fusejit.transform.costs import estimate
+from fusejit.transform.core.costs import estimate
 from fusejit.transform.log import quantity
 
 A, B = np.ones((90, 70)), np.ones((70, 50))

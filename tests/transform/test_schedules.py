@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.transform import Handle, Schedule, ScheduleError, schedule
-from fusejit.transform.lookup import labels
+from fusejit.transform.core.lookup import labels
 
 Function = Callable[..., Any]
 

@@ -51,7 +51,7 @@ def filled(docstring: str) -> str:
 def main() -> None:
     """Fill in the modules that are named."""
     for name in sys.argv[1:]:
-        path = Path(*fusejit.transform.__path__, f"{name}.py")
+        (path,) = Path(*fusejit.transform.__path__).rglob(f"{name}.py")
         source = path.read_text("utf-8")
         begin = source.index('"""') + 3
         end = source.index('"""', begin)

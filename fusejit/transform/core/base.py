@@ -1,0 +1,241 @@
+"""`BaseHandle`: an op of a schedule, without the primitives, which are functions of a handle.
+
+A primitive returns `BaseHandle.after`: the op in a schedule with one more step, which is verified,
+and compared with the schedule before it on small arrays.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, base_name, walk
+from fusejit.ir.text.printer import print_op
+from fusejit.ir.values import Value
+from fusejit.ir.verifier.verify import verify
+from fusejit.package_files import is_package_file
+from fusejit.transform.core.equivalence import check_equivalent
+from fusejit.transform.core.errors import ScheduleError, illegal
+from fusejit.transform.core.lookup import removed_by
+from fusejit.transform.core.rules import enclosing
+
+if TYPE_CHECKING:
+    from fusejit.transform.schedule import Schedule
+
+H = TypeVar("H", bound="BaseHandle")
+
+DIM_NAMES = {
+    "matmul": "m n k",
+    "batch_matmul": "b m n k",
+    "matvec": "m k",
+    "vecmat": "n k",
+    "dot": "k",
+    "conv_1d": "ow kw",
+    "conv_1d_ncw_fcw": "n f ow c kw",
+    "conv_1d_nwc_wcf": "n ow f kw c",
+    "conv_2d": "oh ow kh kw",
+    "conv_2d_nchw_fchw": "n f oh ow c kh kw",
+    "conv_2d_ngchw_fgchw": "n g fg oh ow c kh kw",
+    "conv_2d_ngchw_gfchw": "n g fg oh ow c kh kw",
+    "conv_2d_nhwc_fhwc": "n oh ow f kh kw c",
+    "conv_2d_nhwc_hwcf": "n oh ow f kh kw c",
+    "conv_2d_nhwgc_gfhwc": "n oh ow g fg kh kw c",
+    "conv_3d_ncdhw_fcdhw": "n f od oh ow c kd kh kw",
+    "conv_3d_ndhwc_dhwcf": "n od oh ow f kd kh kw c",
+    "depthwise_conv_2d_nchw_chw": "n oh ow ic kh kw",
+    "depthwise_conv_2d_nhwc_hwc": "n oh ow ic kh kw",
+}
+"""The names of the dims of these ops; those of others are i, j, k, .."""
+
+_LETTERS = "ijklpqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
+
+    ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
+    floats are summed, as where BLAS computes another part of a product. ``line`` is that of the
+    recipe, ``recipe.py:3``. ``moved`` says by which value an older handle finds its op.
+    """
+
+    call: str
+    op: str
+    tag: str
+    graph: Graph
+    what: str
+    num_checked: int = 0
+    line: str = ""
+    moved: Mapping[Value, Value] = field(default_factory=dict)
+
+
+class LoopInfo(NamedTuple):
+    """A loop over tiles: its symbol, and whether each tile writes elements of its own.
+
+    ``size`` is the extent of a tile that is not the last one, ``length`` the symbol of the extent
+    of the tile at hand, empty where all tiles have the same.
+    """
+
+    symbol: str
+    is_parallel: bool
+    size: int = 1
+    length: str = ""
+
+
+@dataclass(frozen=True)
+class BaseHandle:
+    """An op of a schedule. Each primitive returns the op in a new schedule."""
+
+    schedule: Schedule
+    value: Value
+
+    def __getitem__(self: H, op: str | BaseHandle) -> H:
+        """Another op of the same schedule: `Schedule.__getitem__`."""
+        return replace(self, value=self.schedule[op].value)
+
+    @property
+    def op(self) -> GenericOp:
+        """The op."""
+        for op in walk(self.schedule.graph.block):
+            if isinstance(op, GenericOp) and self.value in op.results:
+                return op
+        gone = removed_by(
+            self.schedule.graphs,
+            self.schedule.steps,
+            lambda graph: [
+                op
+                for op in walk(graph.block)
+                if isinstance(op, GenericOp) and self.value in op.results
+            ],
+        )
+        raise ScheduleError(f"%{self.value.name} is not computed any more{gone}")
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of the dims, in the order of the domain."""
+        known = self.schedule.names.get(self.value)
+        if known is not None:
+            return known
+        op = self.op
+        named = DIM_NAMES.get(base_name(op.name), "").split()
+        return tuple(named if len(named) == len(op.domain) else _LETTERS[: len(op.domain)])
+
+    def show(self) -> str:
+        """The printed form of the op with the loops around it."""
+        op = self.op
+        loops, _ = enclosing(self.schedule.graph, op)
+        return print_op(loops[0] if loops else op)
+
+    def dim(self, name: str, step: str) -> int:
+        """The index of a dim; a `ScheduleError` if there is none of this name."""
+        if name not in self.dims:
+            raise illegal(step, self.op.name, f"it has no dim {name}", self.dims)
+        return self.dims.index(name)
+
+    def after(
+        self: H,
+        call: str,
+        tag: str,
+        what: str,
+        graph: Graph,
+        op: GenericOp,
+        *,
+        check: bool = True,
+        dims: Sequence[str] | None = None,
+        loops: Mapping[str, LoopInfo] | None = None,
+        others: Mapping[Value, Sequence[str]] | None = None,
+        moved: Mapping[Value, Value] | None = None,
+        tolerance: float = 1e-3,
+    ) -> H:
+        """The op in the schedule with one more step.
+
+        Parameters
+        ----------
+        call : str
+            The step as the user wrote it (`call`).
+        tag : str
+            What it keeps: bits, reassoc or approx.
+        what : str
+            What became of the op, for the log.
+        graph : Graph
+            The graph after the step.
+        op : GenericOp
+            The op after the step.
+        check : bool, optional
+            Whether to compare the graphs before and after on small arrays.
+        dims : sequence of str, optional
+            The names of the op's dims, if they have changed.
+        loops : mapping, optional
+            New loops by name.
+        others : mapping, optional
+            The names of the dims of other new ops by their values, as of one that defines now what
+            the op has defined.
+        moved : mapping, optional
+            Values of other ops that handles find under another value now.
+        tolerance : float, optional
+            The error of a step that is approx, as a part of the largest number of a result.
+        """
+        value = op.results[0]
+        renamed = {self.value: value, **(moved or {})}
+        new = with_step(
+            self.schedule,
+            call,
+            tag,
+            what,
+            graph,
+            op=op.name,
+            check=check,
+            moved=renamed,
+            tolerance=tolerance,
+        )
+        new = replace(
+            new,
+            names={
+                **new.names,
+                **{v: tuple(names) for v, names in (others or {}).items()},
+                value: tuple(self.dims if dims is None else dims),
+            },
+            loops={**new.loops, **(loops or {})},
+        )
+        return replace(self, schedule=new, value=value)
+
+
+def call(name: str, *arguments: Any, **keywords: Any) -> str:
+    """A step as the user wrote it."""
+    given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
+    return f"{name}({', '.join(given)})"
+
+
+def with_step(
+    old: Schedule,
+    call: str,
+    tag: str,
+    what: str,
+    graph: Graph,
+    *,
+    op: str = "",
+    check: bool = True,
+    moved: Mapping[Value, Value] | None = None,
+    tolerance: float = 1e-3,
+) -> Schedule:
+    """The schedule with one more step; `BaseHandle.after` describes the parameters."""
+    verify(graph)
+    num_checked = 0
+    if check and old.is_checked and old.args:
+        graphs = (old.graph, graph)
+        num_checked = check_equivalent(old.stage, old.args, *graphs, tag, call, tolerance)
+    step = Step(call, op, tag, graph, what, num_checked, _line_of_recipe(), moved or {})
+    return replace(old, graph=graph, steps=(*old.steps, step))
+
+
+def _line_of_recipe() -> str:
+    """The line outside of fusejit that applies a step."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_package_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

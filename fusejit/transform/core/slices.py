@@ -1,0 +1,169 @@
+"""`on_slices`: an op for part of its domain, on views of its operands.
+
+Where dim ``d`` begins at ``lo`` and has extent ``n``, a subscript that is a sum of dims with
+positive factors reaches from its value at the beginning to its value at the last point. Tiles,
+windows and halos are views that begin there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from fusejit.dataclass import replace
+from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
+from fusejit.ir.payload import Instr, Payload
+from fusejit.ir.types import TensorType
+from fusejit.ir.values import Value
+
+Origin = Mapping[int, AffineExpr]
+"""Where dims begin, if not at 0."""
+
+
+def shifted(expr: AffineExpr, origin: Mapping[int, AffineExpr]) -> AffineExpr:
+    """How far an expression moves when the dims of ``origin`` begin there instead of at 0."""
+    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
+    return expr.substitute(dims=dims) - expr
+
+
+def moved_identity(starts: Sequence[AffineExpr]) -> IndexingMap:
+    """The map of a view that begins at these subscripts."""
+    rank = len(starts)
+    return IndexingMap(rank, tuple(AffineExpr.dim(k) + s for k, s in enumerate(starts)))
+
+
+def why_not_sliceable(op: GenericOp, dims: set[int], sizes: Mapping[int, int] | None = None) -> str:
+    """Why the elements that part of the domain reads are not known, or the empty text.
+
+    With the ``sizes`` of tiles, blocks of which a tile has whole ones are known, too.
+    """
+    tiles = {d: AffineExpr.symbol("tile") * size for d, size in (sizes or {}).items()}
+    if op.payload.has_extract():
+        return "it gathers, so that the elements it reads are not known"
+    for operand in op.inputs:
+        for result in operand.map.results:
+            if not result.dims() & dims or _is_sum(result):
+                continue
+            if not (tiles and _is_block(result) and not shifted(result, tiles).dims()):
+                return f"it reads %{operand.value.name} at {result}, which is no sum of dims"
+    return ""
+
+
+def _is_sum(result: AffineExpr) -> bool:
+    return result.is_linear and all(result.coefficient(Dim(d)) > 0 for d in result.dims())
+
+
+def _is_block(result: AffineExpr) -> bool:
+    """Whether it is the number of a block of a dim, or the place in a block."""
+    if len(result.terms) != 1 or result.constant:
+        return False
+    atom, factor = result.terms[0]
+    if not isinstance(atom, FloorDiv | Mod) or not isinstance(atom.denominator, int):
+        return False
+    return factor == 1 and atom.numerator.as_dim() is not None
+
+
+def on_slices(
+    op: GenericOp,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    is_split: bool,
+    *,
+    may_be_empty: bool = False,
+) -> tuple[GenericOp, list[Op]]:
+    """Return the op for part of its domain, and the views that stand before it.
+
+    ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
+    start; the caller gives each part its own. ``may_be_empty``: the dims of ``origin`` may have
+    extent 0. From the first to the last element there may be less than none then, so that no view
+    ends there: the op reads all that is left through a map that begins at the part.
+    """
+    ops: list[Op] = []
+    inputs = []
+    empty = {
+        d
+        for d, extent in enumerate(domain)
+        if not extent.as_constant() and (may_be_empty or d not in origin)
+    }
+    for operand in op.inputs:
+        map_ = operand.map
+        undecided = [r for r in map_.results if sum(r.coefficient(Dim(d)) for d in empty) > 1]
+        moved = {r: shifted(r, origin) for r in undecided}
+        value = _slice(ops, operand.value, map_, origin, domain, op, {*undecided})
+        reads = tuple(r + moved.get(r, 0) for r in map_.results)
+        inputs.append(Operand(value, IndexingMap(map_.num_dims, reads)))
+    inits: list[Init] = []
+    results: list[Value] = []
+    for init, result in zip(op.inits, op.results, strict=True):
+        start = None if is_split else init.start
+        if start is not None:
+            start = _slice(ops, start, init.map, origin, domain, op)
+        inits.append(Init(init.map, init.combiner, start))
+        extents = _extents(init.map, domain, result.type.extents, origin)
+        type_ = TensorType(result.type.dtype, extents)
+        results.append(Value(f"{result.name}_tile", type_, order=result.order))
+    inner = replace(
+        op,
+        results=tuple(results),
+        domain=tuple(domain),
+        inputs=tuple(inputs),
+        inits=tuple(inits),
+        payload=_moved(op.payload, origin),
+    )
+    return inner, ops
+
+
+def _slice(
+    ops: list[Op],
+    source: Value,
+    map_: IndexingMap,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    op: GenericOp,
+    uncut: Collection[AffineExpr] = (),
+) -> Value:
+    """What is read of a value: itself, or a view, which is appended, of all but ``uncut`` axes."""
+    zero = AffineExpr.const(0)
+    starts = [zero if r in uncut else shifted(r, origin) for r in map_.results]
+    extents = _extents(map_, domain, source.type.extents, origin, uncut)
+    if extents == source.type.extents and all(s.as_constant() == 0 for s in starts):
+        return source
+    part = Value(f"{source.name}_slice", TensorType(source.type.dtype, extents))
+    view = moved_identity(starts)
+    ops.append(ViewOp(results=(part,), location=op.location, source=source, map=view))
+    return part
+
+
+def _extents(
+    map_: IndexingMap,
+    domain: Sequence[AffineExpr],
+    whole: Sequence[AffineExpr],
+    origin: Origin,
+    uncut: Collection[AffineExpr] = (),
+) -> tuple[AffineExpr, ...]:
+    """The extents of the elements that a map reaches."""
+    last = {d: extent - 1 for d, extent in enumerate(domain)}
+    return tuple(
+        r.substitute(dims=last) + 1
+        if r.dims() & set(origin) and r not in uncut and not _is_mod(r)
+        else extent
+        for r, extent in zip(map_.results, whole, strict=True)
+    )
+
+
+def _is_mod(result: AffineExpr) -> bool:
+    """Whether all places of a block are read: those of a tile of whole blocks."""
+    return any(isinstance(atom, Mod) for atom, _ in result.terms)
+
+
+def _moved(payload: Payload, origin: Origin) -> Payload:
+    """The payload where ``index`` counts from the beginning of the whole domain."""
+    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
+
+    def moved(instr: Instr) -> Instr:
+        if instr.op != "index":
+            return instr
+        return replace(instr, attr=instr.attr.substitute(dims=dims))
+
+    return replace(payload, instrs=tuple(map(moved, payload.instrs)))

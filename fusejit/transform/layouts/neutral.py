@@ -1,0 +1,70 @@
+"""`neutral_numbers`: what operands hold beyond the extents of dims, so that no result changes.
+
+Along a parallel dim any number will do: what is computed beyond the extent is left out of the
+result. Along a reduced dim the term beyond the extent must be the identity of the combiner,
+whatever the operands are that do not depend on the dim: ``0 * x`` is 0 for integers, and NaN for
+an infinite float, so that both factors must be 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.fuse.canonical.simplify_payload import simplify
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.transform.core.rules import is_reduced
+
+
+def neutral_numbers(op: GenericOp, dims: Iterable[int]) -> list[Any] | None:
+    """A number for each input, which it holds beyond the extents of dims; None if there are none.
+
+    The numbers 0, 1, and the least and the largest one are tried.
+    """
+    reduced = [d for d in dims if is_reduced(op, d)]
+    for candidate in (_zero, _one, _least, _largest):
+        numbers = [candidate(o.value.type.dtype) for o in op.inputs]
+        if all(_is_neutral(op, dim, numbers) for dim in reduced):
+            return numbers
+    return None
+
+
+def _is_neutral(op: GenericOp, dim: int, numbers: Sequence[Any]) -> bool:
+    """Whether the numbers make each term beyond the extent of a reduced dim an identity."""
+    payload = op.payload
+    builder = PayloadBuilder(
+        payload.arguments[: payload.num_inputs], payload.arguments[payload.num_inputs :]
+    )
+    arguments = [*range(payload.num_arguments)]
+    for k, operand in enumerate(op.inputs):
+        if any(r.as_dim() == dim for r in operand.map.results):
+            arguments[k] = builder.const(numbers[k], operand.value.type.dtype)
+    term = simplify(builder.finish(builder.inline(payload, arguments)))
+    for init, ref in zip(op.inits, term.results, strict=True):
+        at = ref - term.num_arguments
+        if at < 0 or term.instrs[at].op != "const" or init.combiner is None:
+            return False
+        dtype = term.instrs[at].dtype
+        if term.instrs[at].attr != COMBINERS[init.combiner].identity(dtype):
+            return False
+    return True
+
+
+def _zero(dtype: np.dtype) -> Any:
+    return dtype.type(0).item()
+
+
+def _one(dtype: np.dtype) -> Any:
+    return dtype.type(1).item()
+
+
+def _least(dtype: np.dtype) -> Any:
+    return COMBINERS["max"].identity(dtype) if dtype.kind in "fiu" else False
+
+
+def _largest(dtype: np.dtype) -> Any:
+    return COMBINERS["min"].identity(dtype) if dtype.kind in "fiu" else True

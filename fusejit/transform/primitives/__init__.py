@@ -1,0 +1,1 @@
+"""Primitives: the steps of a schedule that change loops, domains and ops."""

@@ -1,0 +1,45 @@
+"""`no_fuse`: keep ops apart from others when the automatic passes run after the recipe.
+
+>>> h = schedule(lambda a: np.exp(a) + 1, np.ones(3))["exp"]
+>>> print(h.show())
+%v1 = generic "exp" domain (s0) ins (%v0) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x
+    f64
+>>> print(h.no_fuse().show())
+%v1 = generic "exp" domain (s0) ins (%v0) outs (write) unfused { t0 = exp in0 : f64; yield t0 }
+    : s0 x f64
+
+The mark stays with the op through later steps. Passes that fold, merge or group ops leave a marked
+op alone, and in a kernel with a marked op neighbouring loop nests are not merged. `rematerialize`
+refuses it as well; `fuse` moves it, since a step is asked for. Source: Halide's ``compute_root``,
+which is the default there.
+"""
+
+from __future__ import annotations
+
+from fusejit.dataclass import replace
+from fusejit.transform.core.base import H, call
+from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.rules import replaced
+
+
+def no_fuse(handle: H, *others: str) -> H:
+    """Keep the op, or the ops that are named, apart from others.
+
+    Parameters
+    ----------
+    *others : str
+        Names of ops; without any, the op of the handle is kept apart.
+
+    Raises
+    ------
+    ScheduleError
+        If nothing would change.
+    """
+    step, graph = call("no_fuse", *others), handle.schedule.graph
+    ops = [handle.schedule[name].op for name in others] or [handle.op]
+    for op in ops:
+        if op.is_unfused:
+            raise illegal(step, op.name, "it is kept apart already")
+        graph = replaced(graph, op, [replace(op, is_unfused=True)])
+    what = f"{', '.join(op.name for op in ops)} kept apart"
+    return handle.after(step, "bits", what, graph, handle.op, check=False)

@@ -1,0 +1,181 @@
+"""`peel`: the last, shorter tile of a loop is computed after the loop.
+
+>>> h = schedule(lambda a: np.exp(a), np.ones(3))["exp"].tile(i=8)
+>>> print(h.show())
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
+      const 8 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+  bind i_1 = %i_1
+  %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : i_1 x f64
+  %v1_tile = generic "exp" domain (i_1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
+      t0 } : i_1 x f64
+  store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (i_1) = %v1_tile
+}
+>>> print(h.peel("i.0").schedule.show())
+graph @"<lambda>"
+  symbol s0 = size(arg:a, 0)
+  buffer @a : s0 x f64 = arg:a class 0 readonly
+{
+  %v0 = load @a v0 : s0 x f64
+  alloc @v1 : s0 x f64 class 1
+  for i_0 = 0 to (s0) floordiv 8 step 1 {
+    %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
+    %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
+        t0 } : 8 x f64
+    store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
+  }
+  for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 {
+    %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) :
+        i64; t1 = const 8 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+    bind i_1_rest = %i_1
+    %v0_slice_1 = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
+    %v1_tile_1 = generic "exp_rest" domain (i_1_rest) ins (%v0_slice_1) outs (write) { t0 = exp
+        in0 : f64; yield t0 } : i_1_rest x f64
+    store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile_1
+  }
+  return @v1
+}
+
+Rule: tiles of the loop may be shorter than the others. The loop then runs whole tiles only, so that
+their extents are constants; ops in it have these in their domains. A copy of the body computes what
+is left: a loop that runs once, or not at all. Ops of the copy are called ``exp_rest`` and its loops
+``j.0_rest``. Steps that are to change both come before. Source: MLIR's ``transform.loop.peel``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.clone import Clone
+from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
+from fusejit.fuse.substitute_symbols import SymbolSubstitution
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, walk
+from fusejit.ir.values import Buffer, Value
+from fusejit.transform.core.base import H, LoopInfo, call
+from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.rules import (
+    enclosing,
+    names_of,
+    next_alias_class,
+    replaced,
+    rest_of,
+    symbols_defined,
+    symbols_of,
+    unused,
+    with_versions,
+)
+
+
+@dataclass(slots=True)
+class Peeled:
+    """A graph with a peeled loop.
+
+    ``main`` is what values in the loop became, ``rest`` what they are in the copy after it, and
+    ``renamed`` the symbols of the copy's loops.
+    """
+
+    graph: Graph
+    main: Mapping[Value, Value]
+    rest: Mapping[Value, Value]
+    renamed: Mapping[str, str]
+
+
+def peel(handle: H, loop: str, *, check: bool = True) -> H:
+    """Compute the last, shorter tile of a loop after it; the op in the loop is returned.
+
+    Parameters
+    ----------
+    loop : str
+        The name of a loop around the op: ``"i.0"``.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
+    Raises
+    ------
+    ScheduleError
+        If the loop is not around the op, or all its tiles have the same extent.
+    """
+    step, op, old = call("peel", loop), handle.op, handle.schedule
+    around = {o.induction for o in enclosing(old.graph, op)[0]}
+    info = old.loops.get(loop)
+    if info is None or info.symbol not in around:
+        legal = [f'peel("{n}")' for n, i in old.loops.items() if i.symbol in around and i.length]
+        raise illegal(step, op.name, f"no loop {loop} is around it", legal)
+    if not info.length:
+        raise illegal(step, op.name, f"the tiles of {loop} have the same extent, {info.size}")
+    peeled = without_last_tile(old.graph, info)
+    taken, new_names = {*old.loops}, peeled.renamed
+    loops = {
+        unused(f"{name}_rest", taken): i._replace(
+            symbol=new_names[i.symbol], length=new_names.get(i.length, "")
+        )
+        for name, i in old.loops.items()
+        if i.symbol in new_names and i is not info
+    }
+    value = op.results[0]
+    names = {**old.names, value: handle.dims}
+    others = {
+        values[value]: known
+        for value, known in names.items()
+        for values in (peeled.main, peeled.rest)
+        if value in values
+    }
+    new_value = peeled.main.get(value, value)
+    new = next(o for o in walk(peeled.graph.block) if new_value in o.results)
+    assert isinstance(new, GenericOp)
+    what = f"{loop} runs whole tiles of {info.size}, then the rest"
+    loops[loop] = info._replace(length="")
+    return handle.after(
+        step, "bits", what, peeled.graph, new, check=check, loops=loops, others=others
+    )
+
+
+def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
+    """Cut off the last, shorter tile of a loop."""
+    loop = next(o for o in walk(graph.block) if isinstance(o, Loop) and o.induction == info.symbol)
+    bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
+    whole = _extent(loop, bind, info).floordiv(info.size)
+
+    last = replace(loop, lower=whole, is_parallel=False)
+    left = Block((), [] if whole == loop.upper else [last])
+    clone = Clone(next_alias_class(graph))
+    taken = symbols_of(graph)
+    renamed = {name: unused(f"{name}_rest", taken) for name in sorted(symbols_defined(left))}
+    other = SymbolSubstitution({n: AffineExpr.symbol(new) for n, new in renamed.items()})
+    rest = _named_rest(other.block(clone.block(left)), names_of(graph))
+
+    main = SymbolSubstitution({info.length: AffineExpr.const(info.size)})
+    inside = replace(loop.body, ops=[o for o in loop.body.ops if o is not bind])
+    first = replace(loop, upper=whole, body=main.block(inside))
+    gone = {*main.buffers}
+    made = {b: other.buffers.get(b, b) for b in clone.buffers.values()}
+    buffers: list[Buffer] = [b for b in graph.buffers if b not in gone]
+    buffers += [*main.buffers.values(), *made.values()]
+    graph = replace(replaced(graph, loop, [first, *rest.ops]), buffers=buffers)
+    copies = {old: other.values.get(new, new) for old, new in clone.values.items()}
+    graph = with_versions(eliminate_dead_ops(graph))
+    return Peeled(graph, main.values, copies, renamed)
+
+
+def _extent(loop: Loop, bind: Bind, info: LoopInfo) -> AffineExpr:
+    """The extent that the tiles of a loop share."""
+    length = next(o for o in loop.body.ops if bind.value in o.results)
+    assert isinstance(length, GenericOp)
+    left: AffineExpr = next(i.attr for i in length.payload.instrs if i.op == "index")
+    return left + AffineExpr.symbol(info.symbol) * info.size
+
+
+def _named_rest(block: Block, taken: set[str]) -> Block:
+    """The block with names of its own for the ops, so that a schedule finds both."""
+
+    def named(op: Op) -> Op:
+        op = map_blocks(op, lambda inner: _named_rest(inner, taken))
+        if isinstance(op, GenericOp) and op.domain:
+            return replace(op, name=rest_of(op, taken), is_named=False)
+        return op
+
+    return map_ops(block, named)

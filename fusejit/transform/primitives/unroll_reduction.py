@@ -1,0 +1,77 @@
+"""`unroll_reduction`: the payload combines all points of small reduced dims.
+
+>>> h = schedule(lambda a: a[:, :2].sum(axis=1), np.ones((3, 4)))["sum"]
+>>> print(h.show())
+%v0 = generic "sum" domain (s0, 2) iterators (parallel, reduction) ins (%v2) outs (add [(d0, d1)
+    -> (d0)]) { yield in0 } : s0 x f64
+>>> print(h.unroll_reduction("j").show())
+%v0 = generic "sum" domain (s0) ins (%v2 [(d0) -> (d0, 0)], %v2 [(d0) -> (d0, 1)]) outs (write)
+    { t0 = add in0, in1 : f64; t1 = const 0.0 : f64; t2 = add t1, t0 : f64; yield t2 } : s0 x
+    f64
+
+Rule: the dims are reduced and have known extents, with at most 64 points in all. Terms are combined
+in the order in which the reduction combines them, where that shows in the bits: the last dim first.
+For a dim before others that are still reduced, ``reassociate=True``. What is left has fewer loops,
+and is elementwise if no reduced dim is left. Source: MLIR's ``transform.loop.unroll``.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from fusejit.fuse.reshaping.unroll import unrolled, why_not_unrolled
+from fusejit.ir.ops import base_name
+from fusejit.transform.core.base import H, call
+from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.rules import is_reduced, reassociates, replaced, require_loops
+
+MAX_POINTS = 64
+
+
+def unroll_reduction(handle: H, *dims: str, reassociate: bool = False, check: bool = True) -> H:
+    """Combine all points of reduced dims in the payload.
+
+    Parameters
+    ----------
+    *dims : str
+        Reduced dims of known extents.
+    reassociate : bool, optional
+        True: floats may be summed in another order.
+    check : bool, optional
+        False: do not compare with the op before on small arrays.
+
+    Raises
+    ------
+    ScheduleError
+        If a dim is not reduced or its extent is not known, there are too many points, or another
+        order shows in the bits.
+    """
+    step, op = call("unroll_reduction", *dims), handle.op
+    legal = [f'"{n}"' for d, n in enumerate(handle.dims) if is_reduced(op, d)]
+    if not dims:
+        raise illegal(step, op.name, "no dim is given", legal)
+    numbers = sorted({handle.dim(name, step) for name in dims})
+    require_loops(op, step)
+    if why := why_not_unrolled(op):
+        raise illegal(step, op.name, why)
+    for d in numbers:
+        if not is_reduced(op, d):
+            raise illegal(step, op.name, f"{handle.dims[d]} is not reduced", legal)
+        if not op.domain[d].as_constant():
+            why = f"{handle.dims[d]} has extent {op.domain[d]}, which is no known number above 0"
+            raise illegal(step, op.name, why)
+    points = prod(op.domain[d].constant for d in numbers)
+    if points > MAX_POINTS:
+        why = f"{points} points are too many for one payload: at most {MAX_POINTS} are combined"
+        raise illegal(step, op.name, why, ["tile first"])
+    is_last = op.reduction_dims[-len(numbers) :] == tuple(numbers)
+    if not is_last and reassociates(op) and not reassociate:
+        last = handle.dims[op.reduction_dims[-1]]
+        why = f"{last} is summed first, and the order of a float sum shows in its bits"
+        raise illegal(step, op.name, why, [f'unroll_reduction("{last}")', "reassociate=True"])
+    new = unrolled(op, numbers)
+    graph = replaced(handle.schedule.graph, op, [new])
+    names = [n for d, n in enumerate(handle.dims) if d not in numbers]
+    what = f"{points} points of {base_name(op.name)} in its payload"
+    tag = "reassoc" if not is_last and reassociates(op) else "bits"
+    return handle.after(step, tag, what, graph, new, check=check, dims=names)
