@@ -7,6 +7,7 @@ measures the ulp table of docs/semantics.md.)
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -29,6 +30,7 @@ from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.library.numpy_source import NAMES, primitive_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
+from fusejit.transform.handle import Handle
 from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import linalg_ops
 
@@ -365,6 +367,17 @@ def passes() -> str:
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(PASSES, 1))
 
 
+def primitives() -> str:
+    """The steps of schedules: parameters, and the first line of the docstring."""
+    rows = "| step | effect |\n|---|---|\n"
+    for name in sorted(n for n in vars(Handle) if not n.startswith("_")):
+        function = vars(Handle)[name]
+        given = [p for p in inspect.signature(function).parameters.values() if p.name != "handle"]
+        shown = ", ".join(str(p.replace(annotation=p.empty)) for p in given if p.name != "check")
+        rows += f"| `{name}({shown})` | {(function.__doc__ or '').splitlines()[0]} |\n"
+    return rows
+
+
 def kernel_passes() -> str:
     """The passes over the loops of a kernel, in order."""
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(KERNEL_PASSES, 1))
@@ -387,6 +400,7 @@ IN_KERNELS_TOO = {np.sort, np.median, np.bincount}
 """Functions of the table of host calls that some programs run in a kernel."""
 SECTIONS: dict[str, Callable[[], str]] = {
     "passes": passes,
+    "primitives": primitives,
     "kernel passes": kernel_passes,
     "folders": folders,
     "environment": environment,
