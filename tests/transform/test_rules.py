@@ -10,7 +10,7 @@ import pytest
 import fusejit
 from fusejit import fuse_jit
 from fusejit.ir.ops import Loop, walk
-from fusejit.transform import Schedule, ScheduleError, schedule
+from fusejit.transform import Parts, Schedule, ScheduleError, schedule
 
 A, B = np.ones((9, 7)), np.ones((7, 5))
 
@@ -58,6 +58,27 @@ def test_a_tile_of_the_whole_extent() -> None:
     s = schedule(lambda a: np.zeros((4, 3)) + a[0, 0], A)
     with pytest.raises(ScheduleError, match="i has extent 4, so that a tile of 4 changes nothing"):
         s["add"].tile(i=4)
+
+
+def test_a_number_of_tiles(s: Schedule) -> None:
+    """The size is a symbol: so many tiles for every extent, the last ones empty."""
+    h = s["maximum"].tile(i=Parts(4)).fuse("add", "matmul").threads("i.0")
+    assert "for i_0 = 0 to 4 step 1 parallel {" in h.schedule.show()
+    assert "computed again" not in h.schedule.log
+    run = h.schedule.compile()
+    for m in (9, 1, 2, 4, 7, 8, 33, 0):
+        a = np.arange(7.0 * m).reshape(m, 7)
+        try:
+            found = run(a, B)
+        except ScheduleError:  # another variant
+            continue
+        np.testing.assert_allclose(found, chain(a, B))
+    with pytest.raises(ScheduleError, match="the size of i is 0: it is at least 1"):
+        s["add"].tile(i=Parts(0))
+    with pytest.raises(ScheduleError, match=r"the extent of the tiles of i\.0 is not known"):
+        h.peel("i.0")
+    sums = schedule(lambda a: a.astype(int).sum(axis=0), A)["sum"].tile(j=Parts(3))
+    np.testing.assert_array_equal(sums.schedule.compile()(A), A.sum(axis=0))
 
 
 def test_a_float_sum_in_tiles(s: Schedule) -> None:

@@ -38,7 +38,7 @@ from fusejit.fuse.rewrite_blocks import substitute_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Op, ViewOp, base_name, walk
+from fusejit.ir.ops import Bind, GenericOp, Loop, Op, ViewOp, base_name, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import BaseHandle, H, call
@@ -141,7 +141,8 @@ def moved_into_loops(
     made: dict[tuple[IndexingMap, tuple[AffineExpr, ...]], Value] = {}
     slices: list[Value] = []
     for old, view in views:
-        recomputed |= {loop.induction or "" for loop in loops} - view.map.symbols()
+        used = view.map.symbols()
+        recomputed |= {loop.induction or "" for loop in loops if not used & _symbols_of(loop)}
         slice_ = view.results[0]
         if (key := (view.map, slice_.type.extents)) in made:  # the same slice once more
             graph = substitute_values(replaced(graph, old, []), {slice_: made[key]})
@@ -153,6 +154,11 @@ def moved_into_loops(
     graph = eliminate_dead_ops(graph)
     is_duplicated = producer in walk(graph.block)
     return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated, slices)
+
+
+def _symbols_of(loop: Loop) -> set[str]:
+    """What changes from one iteration of a loop to the next."""
+    return {loop.induction or "", *(op.symbol for op in loop.body.ops if isinstance(op, Bind))}
 
 
 def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp] | None:

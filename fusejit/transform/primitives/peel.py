@@ -105,6 +105,8 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
     if info is None or info.symbol not in around:
         legal = [f'peel("{n}")' for n, i in old.loops.items() if i.symbol in around and i.length]
         raise illegal(step, op.name, f"no loop {loop} is around it", legal)
+    if not info.size:
+        raise illegal(step, op.name, f"the extent of the tiles of {loop} is not known")
     if not info.length:
         raise illegal(step, op.name, f"the tiles of {loop} have the same extent, {info.size}")
     peeled = without_last_tile(old.graph, info)

@@ -43,7 +43,7 @@ from fusejit.ir.ops import (
     Store,
     base_name,
 )
-from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.payload import I64, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Value, View
@@ -71,24 +71,55 @@ from fusejit.transform.core.slices import (
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """So many tiles, whatever the extent; the last ones may be shorter, or empty."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tile:
-    """One tiled dim: the symbol of its loop, the size, and the symbol of the tile's length."""
+    """One tiled dim: the symbols of its loop, of the tile's length, and of its beginning."""
 
     dim: int
     loop: str
-    size: int
+    given: int | Parts
     length: str
+    begin: str
     extent: AffineExpr
+
+    @property
+    def size(self) -> AffineExpr:
+        """The extent of a tile that is not the last one."""
+        if isinstance(self.given, Parts):
+            return (self.extent + (self.given.number - 1)).floordiv(self.given.number)
+        return AffineExpr.const(self.given)
 
     @property
     def start(self) -> AffineExpr:
         """Where the tile begins."""
-        return AffineExpr.symbol(self.loop) * self.size
+        if isinstance(self.given, Parts):
+            return AffineExpr.symbol(self.begin)
+        return AffineExpr.symbol(self.loop) * self.given
+
+    @property
+    def count(self) -> AffineExpr:
+        """How many tiles there are."""
+        if isinstance(self.given, Parts):
+            return AffineExpr.const(self.given.number)
+        return (self.extent + (self.given - 1)).floordiv(self.given)
 
     @property
     def is_whole(self) -> bool:
         """Whether all tiles have the full size, whatever the call."""
-        return self.extent.mod(self.size).as_constant() == 0
+        return isinstance(self.given, int) and self.extent.mod(self.given).as_constant() == 0
+
+    @property
+    def info(self) -> tuple[int, str]:
+        """Size and symbol of the length for `LoopInfo`: no size if it depends on the extent."""
+        if isinstance(self.given, Parts):
+            return 0, ""
+        return self.given, "" if self.is_whole else self.length
 
 
 @dataclass(slots=True)
@@ -100,7 +131,7 @@ class Tiled:
     tiles: list[Tile]
 
 
-def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
+def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int | Parts) -> H:
     """The same op on slices, in loops over tiles; the first dim has the outermost loop.
 
     Parameters
@@ -110,7 +141,8 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     check : bool, optional
         False: do not compare with the op before on small arrays.
     **sizes
-        The size of the tiles of a dim, at least 1. The last tile may be shorter.
+        The size of the tiles of a dim, at least 1, or ``Parts(4)`` for so many tiles. The last tile
+        may be shorter.
 
     Raises
     ------
@@ -125,9 +157,7 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     tiled = in_tiles(handle.schedule.graph, op, numbers, handle.dims, step, reassociate)
     taken = {*handle.schedule.loops}
     loops = {
-        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(
-            t.loop, is_parallel(op, t.dim), t.size, "" if t.is_whole else t.length
-        )
+        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim), *t.info)
         for t in tiled.tiles
     }
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
@@ -140,7 +170,7 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
 def in_tiles(
     graph: Graph,
     op: GenericOp,
-    sizes: Mapping[int, int],
+    sizes: Mapping[int, int | Parts],
     names: Sequence[str],
     step: str,
     reassociate: bool,
@@ -166,6 +196,7 @@ def in_tiles(
             new_symbol(f"{names[d]}_0", taken),
             n,
             new_symbol(f"{names[d]}_1", taken),
+            new_symbol(f"{names[d]}_start", taken),
             op.domain[d],
         )
         for d, n in sizes.items()
@@ -173,7 +204,6 @@ def in_tiles(
     graph, places = destinations(graph, op)
     inner, ops = _on_slices(op, tiles, places)
     for t in reversed(tiles):
-        upper = (t.extent + (t.size - 1)).floordiv(t.size)
         body = Block((), [*_length(t), *ops])
         ops = [
             Loop(
@@ -182,7 +212,7 @@ def in_tiles(
                 body=body,
                 induction=t.loop,
                 lower=AffineExpr.const(0),
-                upper=upper,
+                upper=t.count,
             )
         ]
     return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
@@ -211,19 +241,20 @@ def computed_in_parts(
 
 def _check(
     op: GenericOp,
-    sizes: Mapping[int, int],
+    sizes: Mapping[int, int | Parts],
     names: Sequence[str],
     step: str,
     reassociate: bool,
 ) -> None:
     for d, size in sizes.items():
         name = names[d]
-        if size < 1:
-            raise illegal(step, op.name, f"the size of {name} is {size}: it is at least 1")
+        number = size.number if isinstance(size, Parts) else size
+        if number < 1:
+            raise illegal(step, op.name, f"the size of {name} is {number}: it is at least 1")
         if op.register_tile is not None and op.register_tile.sizes[d] is not None:
             raise illegal(step, op.name, f"{name} is part of the register tile")
         extent = op.domain[d].as_constant()
-        if extent is not None and size >= extent:
+        if isinstance(size, int) and extent is not None and size >= extent:
             why = f"{name} has extent {extent}, so that a tile of {size} changes nothing"
             raise illegal(step, op.name, why)
     require_separable(op, [*sizes], names, step, reassociate, sizes)
@@ -235,7 +266,7 @@ def require_separable(
     names: Sequence[str],
     step: str,
     reassociate: bool,
-    sizes: Mapping[int, int] | None = None,
+    sizes: Mapping[int, int | Parts] | None = None,
 ) -> None:
     """Refuse an op of which parts of the domain cannot be computed one after the other.
 
@@ -270,7 +301,8 @@ def require_separable(
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
     if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
         raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
-    why = why_not_sliceable(op, {*dims}, sizes)
+    known = {d: size for d, size in (sizes or {}).items() if isinstance(size, int)}
+    why = why_not_sliceable(op, {*dims}, known)
     if why:
         raise illegal(step, op.name, why, legal)
 
@@ -281,7 +313,7 @@ def _on_slices(
     """The op on slices, with the views and loads before it and the stores after it."""
     domain = list(op.domain)
     for t in tiles:
-        domain[t.dim] = AffineExpr.const(t.size) if t.is_whole else AffineExpr.symbol(t.length)
+        domain[t.dim] = t.size if t.is_whole else AffineExpr.symbol(t.length)
     return stored_part(op, {t.dim: t.start for t in tiles}, domain, places)
 
 
@@ -322,7 +354,18 @@ def stored_part(
 
 def _length(t: Tile) -> list[Op]:
     """The length of a tile, as a symbol."""
-    return [] if t.is_whole else bind_minimum(t.length, t.size, t.extent - t.start)
+    if t.is_whole:
+        return []
+    if isinstance(t.given, int):
+        return bind_minimum(t.length, t.given, t.extent - t.start)
+    builder = PayloadBuilder([], [I64])
+    number = builder.index(AffineExpr.symbol(t.loop))
+    start = builder.op("multiply", [number, builder.index(t.size)], I64)
+    begin = builder.op("minimum", [start, builder.index(t.extent)], I64)
+    at = _bound(t.begin, builder.finish([begin]))
+    builder = PayloadBuilder([], [I64])
+    refs = [builder.index(t.size), builder.index(t.extent - t.start)]
+    return [*at, *_bound(t.length, builder.finish([builder.op("minimum", refs, I64)]))]
 
 
 def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
@@ -330,6 +373,11 @@ def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
     builder = PayloadBuilder([], [I64])
     rest = builder.index(left)
     shorter = builder.op("minimum", [builder.const(size, I64), rest], I64)
+    return _bound(symbol, builder.finish([shorter]))
+
+
+def _bound(symbol: str, payload: Payload) -> list[Op]:
+    """A symbol for a number that the kernel computes."""
     value = Value(symbol, TensorType(I64), Kind.PYTHON)
     length = GenericOp(
         results=(value,),
@@ -337,7 +385,7 @@ def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
         iterators=(),
         inputs=(),
         inits=(Init(IndexingMap.scalar(0)),),
-        payload=builder.finish([shorter]),
+        payload=payload,
         name="length",
     )
     return [length, Bind(symbol=symbol, value=value)]

@@ -120,6 +120,6 @@ def tile_size(handle: BaseHandle, dim: str, step: str) -> int:
     if constant is not None:
         return constant
     for info in handle.schedule.loops.values():
-        if info.length and extent.symbols() == {info.length}:
+        if info.size and extent.symbols() == {info.length}:
             return info.size
     raise illegal(step, op.name, f"the extent of {dim} is {extent}", [f"tile({dim}=16) first"])
