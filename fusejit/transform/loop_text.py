@@ -188,7 +188,7 @@ class _Writer:
             body.append(f"t{position} = {_bare(text)}")
             return f"t{position}"
 
-        texts = expressions(op.payload, arguments, arrays, lambda e: _text(e, dims), named)
+        texts = expressions(op.payload, arguments, arrays, lambda e: _index(e, dims), named)
         for init, target, result in zip(op.inits, targets, op.payload.results, strict=True):
             body.append(_assigned(init, target, texts[result]))
         head = ""
@@ -279,6 +279,12 @@ def _subscripted(name: str, map_: IndexingMap, dims: Sequence[Index]) -> str:
 
 def _shape(extents: Sequence[AffineExpr]) -> str:
     return f"({', '.join(map(_text, extents))}{',' * (len(extents) == 1)})"
+
+
+def _index(expr: AffineExpr, dims: Sequence[Index]) -> str:
+    """An affine expression as an operand."""
+    text = _text(expr, dims)
+    return text if expr.is_linear else f"({text})"
 
 
 def _text(expr: AffineExpr, dims: Sequence[Index] = ()) -> str:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit.transform import ScheduleError, schedule
-from tests.transform.test_schedules import FUNCTIONS, arguments, random_step
+from fusejit_testing.random_schedules import random_step
+from tests.transform.test_schedules import FUNCTIONS, arguments
 
 
 class Lazy:

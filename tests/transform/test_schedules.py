@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.transform import Handle, Schedule, ScheduleError, schedule
-from fusejit.transform.core.lookup import labels
+from fusejit import linalg
+from fusejit.transform import ScheduleError, schedule
+from fusejit_testing.random_schedules import random_step
 
 Function = Callable[..., Any]
 
@@ -50,130 +51,27 @@ def windows(a: Any, b: Any) -> Any:
     return (a[:, :, None, None] * weights).sum(axis=(2, 3)) + a.max(axis=1, keepdims=True)
 
 
-FUNCTIONS = (bias_relu, softmax, stencil, transposed, integers, positions, two_products, windows)
+def convolution(a: Any, b: Any) -> Any:
+    kernel = b[None] * np.arange(1.0, 4.0)[:, None, None]
+    return np.maximum(linalg.conv_1d_nwc_wcf(a[None], kernel), 0.0)
+
+
+FUNCTIONS = (
+    bias_relu,
+    softmax,
+    stencil,
+    transposed,
+    integers,
+    positions,
+    two_products,
+    windows,
+    convolution,
+)
 
 
 def arguments(seed: int, m: int = 23, n: int = 17, k: int = 14) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     return rng.standard_normal((m, k)), rng.standard_normal((k, n))
-
-
-def names(s: Schedule) -> list[str]:
-    """The names that find an op: ``add`` where there is one, ``add#2`` where there are several."""
-    return [label for op, label in labels(s.graph).items() if op.domain]
-
-
-def interchange(op: Handle, rng: random.Random) -> Handle:
-    order = rng.sample(op.dims, len(op.dims))
-    return op.interchange(" ".join(order), reassociate=True)
-
-
-def split(op: Handle, rng: random.Random) -> Handle:
-    return op.split(reassociate=True, **{rng.choice(op.dims): rng.choice((1, 3, 8, 20))})
-
-
-def peel(op: Handle, rng: random.Random) -> Handle:
-    return op.peel(rng.choice([*op.schedule.loops, "none"]))
-
-
-def tile_reduction(op: Handle, rng: random.Random) -> Handle:
-    sizes = {rng.choice(op.dims): rng.choice((2, 3, 8))}
-    return op.tile_reduction(reassociate=True, **sizes)
-
-
-def unroll_reduction(op: Handle, rng: random.Random) -> Handle:
-    return op.unroll_reduction(rng.choice(op.dims), reassociate=True)
-
-
-def collapse(op: Handle, rng: random.Random) -> Handle:
-    return op.collapse(*op.dims[:2], reassociate=True)
-
-
-def expand(op: Handle, rng: random.Random) -> Handle:
-    return op.expand(reassociate=True, **{rng.choice(op.dims): rng.choice((2, 3, 4))})
-
-
-def fold_unit_dims(op: Handle, rng: random.Random) -> Handle:
-    return op.fold_unit_dims()
-
-
-def fuse_siblings(op: Handle, rng: random.Random) -> Handle:
-    return op.fuse_siblings(rng.choice(names(op.schedule)))
-
-
-def decompose(op: Handle, rng: random.Random) -> Handle:
-    return op.decompose()
-
-
-def specialize(op: Handle, rng: random.Random) -> Handle:
-    return op.specialize(reassociate=True)
-
-
-DOMAINS = {
-    "collapse": collapse,
-    "decompose": decompose,
-    "expand": expand,
-    "fold_unit_dims": fold_unit_dims,
-    "fuse_siblings": fuse_siblings,
-    "interchange": interchange,
-    "peel": peel,
-    "specialize": specialize,
-    "split": split,
-    "tile_reduction": tile_reduction,
-    "unroll_reduction": unroll_reduction,
-}
-"""Steps that change the domain of an op."""
-
-
-def random_step(s: Schedule, rng: random.Random) -> Handle:
-    """A step that may be legal."""
-    op = s[rng.choice(names(s))]
-    kinds = (
-        *DOMAINS,
-        "tile",
-        "tile",
-        "fuse",
-        "fuse",
-        "rematerialize",
-        "threads",
-        "layout",
-        "other",
-    )
-    kind = rng.choice((*kinds, "other"))
-    if kind in DOMAINS:
-        return DOMAINS[kind](op, rng)
-    if kind == "tile":
-        dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
-        return op.tile(reassociate=True, **{dim: rng.choice((1, 2, 3, 5, 8, 30)) for dim in dims})
-    if kind == "fuse":
-        return op.fuse(rng.choice(names(s)))
-    if kind == "rematerialize":
-        return op.rematerialize(rng.choice(names(s)))
-    if rng.random() < 0.1:
-        return op.no_fuse()
-    if kind == "threads":
-        return op.threads(rng.choice([*s.loops, "none"]))
-    if kind == "layout":
-        return layout_step(op, rng)
-    return op.generalize() if rng.random() < 0.5 else op.to_library()
-
-
-def layout_step(op: Handle, rng: random.Random) -> Handle:
-    """A step that changes how operands lie in memory."""
-    dims = rng.sample(op.dims, min(len(op.dims), rng.randint(1, 2)))
-    sizes = {dim: rng.choice((2, 3, 8, 16)) for dim in dims}
-    kind = rng.choice(("transpose", "hoist", "pad", "pack", "unpack", "pack_matmul"))
-    if kind == "transpose":
-        return op.transpose_matmul(rng.choice("ab"))
-    if kind == "hoist":
-        return op.hoist_pad(rng.choice("ab"))
-    if kind == "unpack":
-        return op.unpack(rng.choice("ab"))
-    if kind == "pad":
-        return op.pad(reassociate=True, **sizes)
-    if kind == "pack_matmul":
-        return op.pack_matmul(reassociate=True, **sizes)
-    return op.pack(rng.choice("ab"), **sizes)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -22,7 +22,7 @@ from fusejit.codegen.loop_nests.reduction import lower_reduction
 from fusejit.codegen.loop_nests.register_tile import register_tile
 from fusejit.codegen.loop_nests.scan import lower_scan
 from fusejit.codegen.lower.deferred_errors import deferred_status
-from fusejit.codegen.lower.kernel_memory import KernelMemory
+from fusejit.codegen.lower.kernel_memory import Enclosing, KernelMemory
 from fusejit.codegen.lower.product_emitter import has_call, is_addressable, product_call
 from fusejit.dataclass import replace
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
@@ -202,8 +202,12 @@ class KernelEmitter(KernelMemory):
         nest = self._nest(op, targets, None)
         nest.starts = self._starts(op, nest)
         outside, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        self.regions.append(Enclosing(outside, frees, is_loop=False))
         self.generic(replace(op, register_tile=None), targets)
-        others, self.statements = self.statements, outside
+        self.regions.pop()
+        others = [*self.statements, *map(Free, self.frees)]
+        self.statements, self.frees = outside, frees
         nest.prefix = nest.prefix or self._name("y")
         accs = accumulators(op, nest.starts, self._name("_"))
         self.statements += register_tile(nest, accs, others)

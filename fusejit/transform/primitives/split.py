@@ -39,6 +39,12 @@ from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.destinations import destinations
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.parts import (
+    bind_minimum,
+    computed_in_parts,
+    require_separable,
+    stored_part,
+)
 from fusejit.transform.core.rules import (
     is_reduced,
     names_of,
@@ -46,12 +52,6 @@ from fusejit.transform.core.rules import (
     reassociates,
     rest_of,
     symbols_of,
-)
-from fusejit.transform.primitives.tile import (
-    bind_minimum,
-    computed_in_parts,
-    require_separable,
-    stored_part,
 )
 
 

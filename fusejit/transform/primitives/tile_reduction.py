@@ -35,6 +35,7 @@ from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.parts import require_separable
 from fusejit.transform.core.rules import (
     is_reduced,
     names_of,
@@ -45,7 +46,6 @@ from fusejit.transform.core.rules import (
     unused,
 )
 from fusejit.transform.core.slices import on_slices
-from fusejit.transform.primitives.tile import require_separable
 
 
 def tile_reduction(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
