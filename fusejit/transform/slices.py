@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod
+from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
 from fusejit.ir.payload import Instr, Payload
@@ -65,18 +65,22 @@ def _is_block(result: AffineExpr) -> bool:
 
 
 def on_slices(
-    op: GenericOp, origin: Origin, domain: Sequence[AffineExpr], is_split: bool
+    op: GenericOp,
+    origin: Origin,
+    domain: Sequence[AffineExpr],
+    is_split: bool,
+    sizes: Mapping[int, int] | None = None,
 ) -> tuple[GenericOp, list[Op]]:
     """Return the op for part of its domain, and the views that stand before it.
 
     ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
-    start; the caller gives each part its own.
+    start; the caller gives each part its own. ``sizes`` are those of dims in tiles, at most.
     """
     ops: list[Op] = []
     inputs = []
     for operand in op.inputs:
         value = _slice(ops, operand.value, operand.map, origin, domain, op)
-        inputs.append(Operand(value, operand.map))
+        inputs.append(Operand(value, _in_one_block(operand.map, sizes or {})))
     inits: list[Init] = []
     results: list[Value] = []
     for init, result in zip(op.inits, op.results, strict=True):
@@ -134,6 +138,21 @@ def _extents(
 def _is_mod(result: AffineExpr) -> bool:
     """Whether all places of a block are read: those of a tile of whole blocks."""
     return any(isinstance(atom, Mod) for atom, _ in result.terms)
+
+
+def _in_one_block(map_: IndexingMap, sizes: Mapping[int, int]) -> IndexingMap:
+    """The map where tiles that are not larger than a block lie in one."""
+
+    def known(atom: Atom) -> AffineExpr | None:
+        if not isinstance(atom, FloorDiv | Mod) or not isinstance(atom.denominator, int):
+            return None
+        dim = atom.numerator.as_dim()
+        if dim is None or sizes.get(dim, atom.denominator + 1) > atom.denominator:
+            return None
+        return AffineExpr.const(0) if isinstance(atom, FloorDiv) else AffineExpr.dim(dim)
+
+    atoms = {atom: e for r in map_.results for atom, _ in r.terms if (e := known(atom)) is not None}
+    return IndexingMap(map_.num_dims, tuple(r.replace_atoms(atoms) for r in map_.results))
 
 
 def _moved(payload: Payload, origin: Origin) -> Payload:

@@ -233,7 +233,7 @@ def _on_slices(
     for t in tiles:
         domain[t.dim] = AffineExpr.const(t.size) if t.is_whole else AffineExpr.symbol(t.length)
     is_split = any(is_reduced(op, t.dim) for t in tiles)
-    inner, ops = on_slices(op, origin, domain, is_split)
+    inner, ops = on_slices(op, origin, domain, is_split, {t.dim: t.size for t in tiles})
     before: list[Op] = []
     after: list[Op] = []
     starts: list[Value | None] = [init.start for init in inner.inits]
