@@ -554,6 +554,18 @@ def test_passes_are_idempotent_on_programs():
             assert apply(graph) is graph
 
 
+def test_reshapes_of_two_operands_do_not_take_turns():
+    """Each one moved down brought the other one back, and the pass never ended."""
+
+    @fuse_jit(fullgraph=True)
+    def product(a, b):
+        left = np.exp(a[:, :-1]).astype(np.int64).reshape(a.shape[0], -1)
+        return left @ np.exp(b).astype(np.int64)
+
+    a, b = np.linspace(0, 2, 72).reshape(4, 6, 3), np.linspace(0, 2, 75).reshape(15, 5)
+    np.testing.assert_array_equal(product(a, b), product.__wrapped__(a, b))
+
+
 def test_one_of_several_results_is_not_split():
     graph = graph_of(
         """

@@ -227,6 +227,7 @@ def test_tiles_of_packed_operands_are_whole_blocks() -> None:
     h = in_loops(np.float64).pack("a", m=8, k=4)
     tiled = h.tile(m=16, k=4, reassociate=True)
     assert "-> (d0 + 2 * m_0, d1 + k_0, d2, d3)" in tiled.show()
+    assert "[(d0, d1, d2) -> ((d0) floordiv 8, 0, (d0) mod 8, d2)]" in tiled.show()
     assert_products(tiled.schedule, np.float64)
     assert_products(h.tile(m=16).pack("b", n=8).hoist_pad("b").schedule, np.float64)
     with pytest.raises(ScheduleError, match=r"reads %v0_pack at \(d0\) floordiv 8, which is no"):

@@ -209,13 +209,7 @@ class _Session:
         Refused
             If that is not legal, costs a copy, or lets nothing fold.
         """
-        producer = self.defined.get(op.source)
-        if (
-            not isinstance(producer, GenericOp)
-            or producer.is_fixed
-            or not producer.is_elementwise
-            or producer.is_materialized
-        ):
+        if not self._may_fold(op.source):
             raise Refused("producer is parallel", "nothing would fold")
         if op.source in self.leaving or self.users(op.source) != [op]:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")
@@ -233,8 +227,27 @@ class _Session:
         for undone in regrouping.after:
             self._require_result_may_move(undone)
         self._require_free(regrouping, op)
+        for other in regrouping.before:
+            if other.source is not value and self._moves_back(other.source, consumer):
+                reason = f"the reshape of %{other.source.name} would bring it back"
+                raise Refused("operands are reshaped in place", reason)
         self._read_source(regrouping, op)
         return consumer, regrouping
+
+    def _may_fold(self, value: Value) -> bool:
+        """Whether an op computes the value that can fold into one that reads it."""
+        producer = self.defined.get(value)
+        return (
+            isinstance(producer, GenericOp)
+            and not producer.is_fixed
+            and producer.is_elementwise
+            and not producer.is_materialized
+        )
+
+    def _moves_back(self, value: Value, consumer: GenericOp) -> bool:
+        """Whether a reshape of the value before its consumer would move down, too."""
+        is_used_once = value not in self.leaving and self.users(value) == [consumer]
+        return is_used_once and self._may_fold(value)
 
     def _require_result_may_move(self, undone: ReshapeOp) -> None:
         value = undone.results[0]

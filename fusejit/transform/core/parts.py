@@ -75,13 +75,14 @@ def stored_part(
     places: Sequence[Destination],
     *,
     may_be_empty: bool = False,
+    sizes: Mapping[int, int] | None = None,
 ) -> tuple[GenericOp, list[Op]]:
     """The op for part of its domain, with the views and loads before it and the stores after it.
 
     What is there is combined with the part, if a dim that begins elsewhere is reduced.
     """
     is_split = any(is_reduced(op, d) or is_carried(op, d) for d in origin)
-    inner, ops = on_slices(op, origin, domain, is_split, may_be_empty=may_be_empty)
+    inner, ops = on_slices(op, origin, domain, is_split, may_be_empty=may_be_empty, sizes=sizes)
     before: list[Op] = []
     after: list[Op] = []
     starts: list[Value | None] = [init.start for init in inner.inits]

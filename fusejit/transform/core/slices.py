@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod
+from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
 from fusejit.ir.payload import Instr, Payload
@@ -69,15 +69,23 @@ def on_slices(
     origin: Origin,
     domain: Sequence[AffineExpr],
     is_split: bool,
+<<<<<<< HEAD:fusejit/transform/core/slices.py
     *,
     may_be_empty: bool = False,
+=======
+    sizes: Mapping[int, int] | None = None,
+>>>>>>> h-b:fusejit/transform/slices.py
 ) -> tuple[GenericOp, list[Op]]:
     """Return the op for part of its domain, and the views that stand before it.
 
     ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
+<<<<<<< HEAD:fusejit/transform/core/slices.py
     start; the caller gives each part its own. ``may_be_empty``: the dims of ``origin`` may have
     extent 0. From the first to the last element there may be less than none then, so that no view
     ends there: the op reads all that is left through a map that begins at the part.
+=======
+    start; the caller gives each part its own. ``sizes`` are those of dims in tiles, at most.
+>>>>>>> h-b:fusejit/transform/slices.py
     """
     ops: list[Op] = []
     inputs = []
@@ -87,12 +95,17 @@ def on_slices(
         if not extent.as_constant() and (may_be_empty or d not in origin)
     }
     for operand in op.inputs:
+<<<<<<< HEAD:fusejit/transform/core/slices.py
         map_ = operand.map
         undecided = [r for r in map_.results if sum(r.coefficient(Dim(d)) for d in empty) > 1]
         moved = {r: shifted(r, origin) for r in undecided}
         value = _slice(ops, operand.value, map_, origin, domain, op, {*undecided})
         reads = tuple(r + moved.get(r, 0) for r in map_.results)
         inputs.append(Operand(value, IndexingMap(map_.num_dims, reads)))
+=======
+        value = _slice(ops, operand.value, operand.map, origin, domain, op)
+        inputs.append(Operand(value, _in_one_block(operand.map, sizes or {})))
+>>>>>>> h-b:fusejit/transform/slices.py
     inits: list[Init] = []
     results: list[Value] = []
     for init, result in zip(op.inits, op.results, strict=True):
@@ -155,6 +168,21 @@ def _extents(
 def _is_mod(result: AffineExpr) -> bool:
     """Whether all places of a block are read: those of a tile of whole blocks."""
     return any(isinstance(atom, Mod) for atom, _ in result.terms)
+
+
+def _in_one_block(map_: IndexingMap, sizes: Mapping[int, int]) -> IndexingMap:
+    """The map where tiles that are not larger than a block lie in one."""
+
+    def known(atom: Atom) -> AffineExpr | None:
+        if not isinstance(atom, FloorDiv | Mod) or not isinstance(atom.denominator, int):
+            return None
+        dim = atom.numerator.as_dim()
+        if dim is None or sizes.get(dim, atom.denominator + 1) > atom.denominator:
+            return None
+        return AffineExpr.const(0) if isinstance(atom, FloorDiv) else AffineExpr.dim(dim)
+
+    atoms = {atom: e for r in map_.results for atom, _ in r.terms if (e := known(atom)) is not None}
+    return IndexingMap(map_.num_dims, tuple(r.replace_atoms(atoms) for r in map_.results))
 
 
 def _moved(payload: Payload, origin: Origin) -> Payload:

@@ -250,7 +250,8 @@ def _on_slices(
     domain = list(op.domain)
     for t in tiles:
         domain[t.dim] = t.size if t.is_whole else AffineExpr.symbol(t.length)
-    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places)
+    known = {t.dim: t.given for t in tiles if isinstance(t.given, int)}
+    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places, sizes=known)
 
 
 def _length(t: Tile) -> list[Op]:
