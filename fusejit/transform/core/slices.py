@@ -69,23 +69,17 @@ def on_slices(
     origin: Origin,
     domain: Sequence[AffineExpr],
     is_split: bool,
-<<<<<<< HEAD:fusejit/transform/core/slices.py
     *,
     may_be_empty: bool = False,
-=======
     sizes: Mapping[int, int] | None = None,
->>>>>>> h-b:fusejit/transform/slices.py
 ) -> tuple[GenericOp, list[Op]]:
     """Return the op for part of its domain, and the views that stand before it.
 
     ``is_split``: a dim along which terms are combined is cut, so that only the first part has the
-<<<<<<< HEAD:fusejit/transform/core/slices.py
     start; the caller gives each part its own. ``may_be_empty``: the dims of ``origin`` may have
     extent 0. From the first to the last element there may be less than none then, so that no view
-    ends there: the op reads all that is left through a map that begins at the part.
-=======
-    start; the caller gives each part its own. ``sizes`` are those of dims in tiles, at most.
->>>>>>> h-b:fusejit/transform/slices.py
+    ends there: the op reads all that is left through a map that begins at the part. ``sizes``
+    are those of dims in tiles, at most.
     """
     ops: list[Op] = []
     inputs = []
@@ -95,17 +89,13 @@ def on_slices(
         if not extent.as_constant() and (may_be_empty or d not in origin)
     }
     for operand in op.inputs:
-<<<<<<< HEAD:fusejit/transform/core/slices.py
         map_ = operand.map
         undecided = [r for r in map_.results if sum(r.coefficient(Dim(d)) for d in empty) > 1]
         moved = {r: shifted(r, origin) for r in undecided}
         value = _slice(ops, operand.value, map_, origin, domain, op, {*undecided})
         reads = tuple(r + moved.get(r, 0) for r in map_.results)
-        inputs.append(Operand(value, IndexingMap(map_.num_dims, reads)))
-=======
-        value = _slice(ops, operand.value, operand.map, origin, domain, op)
-        inputs.append(Operand(value, _in_one_block(operand.map, sizes or {})))
->>>>>>> h-b:fusejit/transform/slices.py
+        read = IndexingMap(map_.num_dims, reads)
+        inputs.append(Operand(value, _in_one_block(read, sizes or {})))
     inits: list[Init] = []
     results: list[Value] = []
     for init, result in zip(op.inits, op.results, strict=True):
