@@ -3,7 +3,7 @@
 Each row is one shape of ``conv_2d_nhwc_hwcf`` in float32: the time of loops in vector registers,
 of a product of copied windows by BLAS, and of winograd with tiles of 2 (which rounds otherwise, so
 that only a schedule asks for it), and the time that the choice loses against the better of the
-first two. The choice is `fusejit.structured.library_calls.MIN_FILTERS`.
+first two. The choice is `fusejit.structured.library_calls.loops_are_faster`.
 """
 
 import statistics
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -26,7 +27,6 @@ SHAPES = [
     if not (size == 56 and channels == 128)
 ]
 SECONDS = 0.3
-ALWAYS, NEVER = 1, 10**9
 
 
 def convolution(image: Any, kernel: Any) -> Any:
@@ -34,14 +34,10 @@ def convolution(image: Any, kernel: Any) -> Any:
     return linalg.conv_2d_nhwc_hwcf(image, kernel)
 
 
-def compiled(image: Any, kernel: Any, min_filters: int) -> Callable[[], object]:
-    """The convolution by loops from so many filters on."""
-    chosen = library_calls.MIN_FILTERS
-    library_calls.MIN_FILTERS = min_filters
-    try:
+def compiled(image: Any, kernel: Any, by_loops: bool) -> Callable[[], object]:
+    """The convolution by loops or by BLAS, whatever would be chosen."""
+    with mock.patch.object(library_calls, "loops_are_faster", return_value=by_loops):
         return partial(schedule(convolution, image, kernel).compile(), image, kernel)
-    finally:
-        library_calls.MIN_FILTERS = chosen
 
 
 def by_winograd(image: Any, kernel: Any) -> Callable[[], object]:
@@ -79,13 +75,14 @@ def main() -> None:
         image = rng.random((batch, size, size, channels), np.float32)
         kernel = rng.random((window, window, channels, filters), np.float32)
         forms = {
-            "loops": compiled(image, kernel, ALWAYS),
-            "BLAS": compiled(image, kernel, NEVER),
+            "loops": compiled(image, kernel, by_loops=True),
+            "BLAS": compiled(image, kernel, by_loops=False),
         }
         if window in (3, 5):
             forms["winograd"] = by_winograd(image, kernel)
         found = medians(forms)
-        chosen = "loops" if filters >= library_calls.MIN_FILTERS else "BLAS"
+        is_by_loops = library_calls.loops_are_faster(filters, window**2, kernel.itemsize)
+        chosen = "loops" if is_by_loops else "BLAS"
         loss = found[chosen] / min(found["loops"], found["BLAS"])
         losses.append(loss)
         shown = " ".join(

@@ -174,8 +174,8 @@ ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction
 MAX_COLUMN_BYTES = 2**28
 """A convolution copies its windows for BLAS only if the copy is not larger than this."""
 
-MIN_FILTERS = 16
-"""From so many filters on, the loops of a convolution fill a vector register, and are faster."""
+REGISTER_BYTES = 64
+"""Bytes of neighbouring filters that one vector register holds."""
 
 
 def _is_convolution_of_channels(binding: Binding) -> bool:
@@ -191,21 +191,32 @@ def _is_convolution_of_channels(binding: Binding) -> bool:
     return bool(plain - {*out}) and bool({*second} - {*first})
 
 
+def loops_are_faster(filters: Any, window: Any, itemsize: int) -> Any:
+    """Whether loops that keep sums in registers beat BLAS on copied windows.
+
+    They do where filters fill registers (`fusejit.transform.tile_sums`) and a window has more
+    points than one, so that BLAS would need a copy. `benchmarks.convolution_sweep` measures what
+    this choice loses.
+    """
+    return window > 1 and filters % (REGISTER_BYTES // itemsize) == 0
+
+
 def may_copy_windows(binding: Binding, image: Any, kernel: Any) -> bool:
     """Whether a window fits, and a copy of all windows is not too large.
 
     The op that is traced then says ``library_call "convolution"``: `fusejit.fuse.im2col` makes a
-    product of it, unless a schedule does something else. From `MIN_FILTERS` filters on, which are
-    neighbours in memory, loops are better (`fusejit.transform.tile_sums`).
+    product of it, unless a schedule does something else.
     """
     _, kernel_dims, out = _dims(binding)
-    if kernel_dims[-1] == out[-1] and kernel.shape[-1] >= MIN_FILTERS:
-        return False
     dims = [s.names(DIM) for s in binding.definition.accesses[0].subscripts]
     axes = [axis for axis, names in enumerate(dims) if len(names) == 2]
     strides = binding.attributes.get("strides", (1,) * len(axes))
     dilations = binding.attributes.get("dilations", (1,) * len(axes))
     extents = [kernel.shape[kernel_dims.index(dims[axis][1])] for axis in axes]
+    if kernel_dims[-1] == out[-1] and loops_are_faster(
+        kernel.shape[-1], math.prod(extents), kernel.dtype.itemsize
+    ):
+        return False
     lengths = tuple((n - 1) * step + 1 for n, step in zip(extents, dilations, strict=True))
     if any(length > image.shape[axis] for axis, length in zip(axes, lengths, strict=True)):
         return False

@@ -133,20 +133,21 @@ def test_rules_of_promote() -> None:
 
 
 @pytest.mark.parametrize(
-    ("image", "kernel"),
+    ("image", "kernel", "dtype"),
     [
-        ((2, 9, 11, 3), (3, 3, 3, 32)),
-        ((1, 30, 33, 16), (3, 3, 16, 16)),
-        ((1, 20, 21, 8), (1, 5, 8, 100)),
-        ((3, 12, 12, 16), (3, 3, 16, 20)),
+        ((2, 9, 11, 3), (3, 3, 3, 32), "f4"),
+        ((1, 30, 33, 16), (3, 3, 16, 16), "f4"),
+        ((1, 20, 21, 8), (1, 5, 8, 48), "f8"),
+        ((3, 12, 12, 16), (3, 3, 16, 20), "i4"),
+        ((1, 9, 12, 5), (2, 2, 5, 100), "i8"),
     ],
 )
-def test_convolutions_keep_their_bits(image: Any, kernel: Any) -> None:
+def test_convolutions_keep_their_bits(image: Any, kernel: Any, dtype: str) -> None:
     """The automatic pipeline keeps sums in registers; the interpreter adds in the same order."""
     rng = np.random.default_rng(0)
-    a, b = (rng.standard_normal(shape).astype("f4") for shape in (image, kernel))
+    a, b = ((9 * rng.standard_normal(shape)).astype(dtype) for shape in (image, kernel))
     windows = sliding_window_view(a, kernel[:2], axis=(1, 2))
-    total = np.zeros((*windows.shape[:3], kernel[3]), "f4")
+    total = np.zeros((*windows.shape[:3], kernel[3]), dtype)
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             for c in range(kernel[2]):
@@ -154,7 +155,8 @@ def test_convolutions_keep_their_bits(image: Any, kernel: Any) -> None:
     found = linalg.conv_2d_nhwc_hwcf(a, b)
     assert found.tobytes() == total.tobytes()
     fused = schedule(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b) + 1, 0), a, b)
-    assert "registers (_, _, 8, 32 vector" in print_graph(fused.lower().before.graph)
+    tile = f"registers (_, _, 8, {128 // a.itemsize} vector"
+    assert tile in print_graph(fused.lower().before.graph)
     np.testing.assert_array_equal(fused.compile()(a, b), np.maximum(total + 1, 0))
 
 
