@@ -84,8 +84,9 @@ def _plan(op: GenericOp) -> Plan | None:
         if any(not r.is_linear or min(r.coefficient(Dim(d)) for d in r.dims()) < 1 for r in linear):
             return None
     terms = [o.map.dims() for o in op.inputs if not o.map.dims() <= parallel]
-    reused = [d for d in others if any(d not in dims for dims in terms)]
-    if not reused:
+    long = [d for d in others if op.domain[d].as_constant() != 1]
+    reused = [d for d in long if any(d not in dims for dims in terms)]
+    if not reused or op.domain[vector].as_constant() == 1:
         return None
     row = reused[-1]
     width = max(VECTOR_BYTES // result.type.dtype.itemsize, 2)
@@ -102,6 +103,8 @@ def _scheduled(graph: Graph, op: GenericOp, plan: Plan) -> Graph:
     axes = {r.as_dim(): k for k, r in enumerate(op.inits[0].map.results)}
     sizes = {d: n for d, n in plan.sizes.items() if not _is_within(op, d, n)}
     numbers = {d if outer is op else axes[d]: n for d, n in sizes.items()}
+    if not numbers:
+        return graph
     tiled = in_tiles(graph, outer, numbers, SUBSCRIPTS[: len(outer.domain)], STEP, False)
     graph, inner = tiled.graph, tiled.op
     if outer is not op:

@@ -160,6 +160,22 @@ def test_convolutions_keep_their_bits(image: Any, kernel: Any, dtype: str) -> No
     np.testing.assert_array_equal(fused.compile()(a, b), np.maximum(total + 1, 0))
 
 
+def test_products_of_known_extents() -> None:
+    """Extents of 1 have no tiles, and the whole domain may be no larger than one."""
+
+    def product_of_few(a: Any) -> Any:
+        return a.reshape(-1)[:6].reshape(2, 3) @ a.reshape(-1)[:12].reshape(3, 4)
+
+    a = np.arange(40)
+    fused: Any = fuse_jit(fullgraph=True)(product_of_few)
+    np.testing.assert_array_equal(fused(a), product_of_few(a))
+    matmul: Any = fuse_jit(fullgraph=True)(product)
+    for m, n, k in [(1, 1, 4), (1, 5, 4), (5, 1, 4), (3, 4, 1), (70, 33, 40), (0, 3, 2)]:
+        x, y = arguments(m, n, k, "i8")
+        np.testing.assert_array_equal(matmul(x, y), x @ y)
+        np.testing.assert_array_equal(matmul(np.stack([x, x]), y), np.stack([x, x]) @ y)
+
+
 def test_explain_names_the_tiles() -> None:
     fused: Any = fuse_jit(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b), 0))
     a, b = np.ones((1, 9, 9, 4), "f4"), np.ones((3, 3, 4, 32), "f4")
