@@ -10,8 +10,9 @@ Where one name is the step, LLVM's vectoriser makes vectors for a step of 1 only
 front of the loop and leaves every other step a scalar loop (LoopAccessAnalysis,
 ``enable-mem-access-versioning``), in which a vector function is called for one element at a time:
 ``np.exp`` of every third float32 took 4.6 ns, and takes 0.8. A step from `any_step` is not a name
-alone to LLVM. That is done for loops of functions, roots and quotients; sums and products of few
-elements are faster as scalars than the loads and stores of single lanes make them.
+alone to LLVM. That is done for loops of functions, roots and quotients, and for the vectors of
+register tiles, which LLVM would otherwise refuse with a remark on stderr; other sums and products
+of few elements are faster as scalars than the loads and stores of single lanes make them.
 
 A stride of an argument may turn out to be 1, as one variant serves several layouts: the loop then
 stands there twice, first with literal steps. Other steps are lengths of rows.
@@ -73,7 +74,7 @@ class _Hide:
         return [s]
 
     def innermost(self, loop: For) -> list[Stmt]:
-        if not any(map(_pays, _expressions(loop.body))):
+        if not loop.lanes and not any(map(_pays, _expressions(loop.body))):
             return [loop]
         found = _Steps(loop.var)
         found.block(loop.body)
