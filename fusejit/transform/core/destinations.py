@@ -81,6 +81,8 @@ def _may_store_early(graph: Graph, block: Block, op: GenericOp, store: Store) ->
     between = block.ops[block.ops.index(op) + 1 : block.ops.index(store)]
     if any(o.blocks or isinstance(o, Write | Alloc) for o in between):
         return False
+    if any(isinstance(o, Load) and o.view.buffer.alias_class == written for o in between):
+        return False
     defining = definitions(graph.block)
     for operand in op.inputs:
         source = _source(operand.value, defining)
