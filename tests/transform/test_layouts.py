@@ -195,6 +195,10 @@ def test_a_copy_leaves_the_loops_that_it_does_not_depend_on() -> None:
     assert_products(whole.schedule, np.float64)
     threads = h.hoist_pad("a").threads("n.0").schedule
     assert_products(threads, np.float64)
+    twice = in_loops(np.float64).tile(m=8).tile(m=4).transpose_matmul("b").hoist_pad("b").schedule
+    assert "before m.01, m.0;" in twice.log
+    assert twice["transpose"].show().startswith("%"), "it is still in a loop"
+    assert_products(twice, np.float64)
 
 
 def test_a_copy_before_all_loops() -> None:

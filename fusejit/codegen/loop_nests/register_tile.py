@@ -13,9 +13,9 @@ For a tile of 2 rows and 16 columns of a product, where the extents are 2 and 16
         out[1, j] = acc[16 + j]
 
 Tiles at the ends have half as many columns, or are computed row by row, or by the nest for any
-extents. Terms are combined one after
-the other, not in the order of `fusejit.ir.interpreter.summation`. An op with sequential dims, which
-are in order already, begins with its start instead of the identity.
+extents. Terms are combined one after the other, not in the order of
+`fusejit.ir.interpreter.summation`. An op with sequential dims, which are in order already, begins
+with its start instead of the identity.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class _Tile:
         return self._for([], stores) if stores else []
 
     def _totals(self, at: int) -> list[Stmt]:
-        """The stores of each row in a loop of its own: LLVM does not ask whether rows overlap."""
+        """The stores of each row in a loop of its own, which needs no check whether rows overlap."""
         loops: list[Stmt] = []
         accs = [replace(acc, start=None) for acc in self.accs]
         for here, place in self._points(at):

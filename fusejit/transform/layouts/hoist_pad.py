@@ -74,7 +74,8 @@ def hoist_pad(handle: H, operand: str, *, check: bool = True) -> H:
         raise illegal(step, op.name, "no loop is around it", ["tile(..) first"])
     names = {info.symbol: name for name, info in handle.schedule.loops.items()}
     left: list[str] = []
-    for loop in reversed(loops):
+    for _ in loops:
+        loop = enclosing(graph, copy)[0][-1]
         name = names.get(loop.induction or "", "the loop")
         moved = _leaving(loop, copy)
         if isinstance(moved, str):
@@ -94,6 +95,8 @@ def _leaving(loop: Loop, copy: GenericOp) -> list[Op] | str:
     written = written_classes(body)
     local = {op.buffer for op in body.ops if isinstance(op, Alloc)}
     varying = {op.symbol for op in body.ops if isinstance(op, Bind)} | {loop.induction}
+    if copy not in body.ops:
+        return f"%{copy.results[0].name} is computed under a condition"
     needed: set[Op] = set()
     pending: list[Op] = [copy]
     while pending:
