@@ -81,7 +81,8 @@ def main() -> None:
         if window in (3, 5):
             forms["winograd"] = by_winograd(image, kernel)
         found = medians(forms)
-        is_by_loops = library_calls.loops_are_faster(filters, window**2, kernel.itemsize)
+        terms = kernel.size // filters
+        is_by_loops = library_calls.loops_are_faster(filters, terms, window**2, kernel.itemsize)
         chosen = "loops" if is_by_loops else "BLAS"
         loss = found[chosen] / min(found["loops"], found["BLAS"])
         losses.append(loss)

@@ -174,8 +174,11 @@ ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction
 MAX_COLUMN_BYTES = 2**28
 """A convolution copies its windows for BLAS only if the copy is not larger than this."""
 
-REGISTER_BYTES = 64
-"""Bytes of neighbouring filters that one vector register holds."""
+TILE_BYTES = 128
+"""Bytes of neighbouring filters that a register tile has: two of the widest registers."""
+
+MIN_TERMS = 256
+"""Terms of a sum from which on a tile of sums hides what it costs to begin and to store it."""
 
 
 def _is_convolution_of_channels(binding: Binding) -> bool:
@@ -191,14 +194,14 @@ def _is_convolution_of_channels(binding: Binding) -> bool:
     return bool(plain - {*out}) and bool({*second} - {*first})
 
 
-def loops_are_faster(filters: Any, window: Any, itemsize: int) -> Any:
+def loops_are_faster(filters: Any, terms: Any, window: Any, itemsize: int) -> Any:
     """Whether loops that keep sums in registers beat BLAS on copied windows.
 
-    They do where filters fill registers (`fusejit.transform.tile_sums`) and a window has more
-    points than one, so that BLAS would need a copy. `benchmarks.convolution_sweep` measures what
-    this choice loses.
+    They do where filters fill the tiles of `fusejit.transform.tile_sums`, a sum has enough terms,
+    and a window has more points than one, so that BLAS would need a copy.
+    ``benchmarks.convolution_sweep`` measures what this choice loses.
     """
-    return window > 1 and filters % (REGISTER_BYTES // itemsize) == 0
+    return window > 1 and filters % (TILE_BYTES // itemsize) == 0 and terms >= MIN_TERMS
 
 
 def may_copy_windows(binding: Binding, image: Any, kernel: Any) -> bool:
@@ -213,8 +216,9 @@ def may_copy_windows(binding: Binding, image: Any, kernel: Any) -> bool:
     strides = binding.attributes.get("strides", (1,) * len(axes))
     dilations = binding.attributes.get("dilations", (1,) * len(axes))
     extents = [kernel.shape[kernel_dims.index(dims[axis][1])] for axis in axes]
+    *depth, filters = kernel.shape
     if kernel_dims[-1] == out[-1] and loops_are_faster(
-        kernel.shape[-1], math.prod(extents), kernel.dtype.itemsize
+        filters, math.prod(depth), math.prod(extents), kernel.dtype.itemsize
     ):
         return False
     lengths = tuple((n - 1) * step + 1 for n, step in zip(extents, dilations, strict=True))

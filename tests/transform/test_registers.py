@@ -135,9 +135,9 @@ def test_rules_of_promote() -> None:
 @pytest.mark.parametrize(
     ("image", "kernel", "dtype"),
     [
-        ((2, 9, 11, 3), (3, 3, 3, 32), "f4"),
-        ((1, 30, 33, 16), (3, 3, 16, 16), "f4"),
-        ((1, 20, 21, 8), (1, 5, 8, 48), "f8"),
+        ((2, 9, 11, 32), (3, 3, 32, 64), "f4"),
+        ((1, 7, 15, 32), (3, 3, 32, 32), "f4"),
+        ((1, 20, 13, 56), (1, 5, 56, 48), "f8"),
         ((3, 12, 12, 16), (3, 3, 16, 20), "i4"),
         ((1, 9, 12, 5), (2, 2, 5, 100), "i8"),
     ],
@@ -178,7 +178,7 @@ def test_products_of_known_extents() -> None:
 
 def test_explain_names_the_tiles() -> None:
     fused: Any = fuse_jit(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b), 0))
-    a, b = np.ones((1, 9, 9, 4), "f4"), np.ones((3, 3, 4, 32), "f4")
+    a, b = np.ones((1, 9, 9, 32), "f4"), np.ones((3, 3, 32, 32), "f4")
     text = fused.explain(a, b)
     assert "sums of tiles of 8 x 32 points in vector registers" in text
     assert "conv_2d_nhwc_hwcf, maximum, store" in text

@@ -12,8 +12,8 @@ For a tile of 2 rows and 16 columns of a product, where the extents are 2 and 16
         out[0, j] = acc[j]
         out[1, j] = acc[16 + j]
 
-Tiles at the ends have half as many columns, or are computed row by row, or by the nest for any
-extents. Terms are combined one after the other, not in the order of
+Tiles at the ends have half as many columns or rows, or are computed row by row, or by the nest for
+any extents. Terms are combined one after the other, not in the order of
 `fusejit.ir.interpreter.summation`. An op with sequential dims, which are in order already, begins
 with its start instead of the identity.
 """
@@ -59,7 +59,7 @@ LANE = "lane"
 def register_tile(
     nest: LoopNest, accs: Sequence[Accumulator], others: Sequence[Stmt]
 ) -> list[Stmt]:
-    """Loops for tiles of these extents, of half the width, or of one row; else ``others``."""
+    """Loops for tiles of these extents, half the width, half the rows, or one row; or others."""
     tile = nest.op.register_tile
     assert tile is not None
     sizes = {f"d{d}": n for d, n in enumerate(tile.sizes) if n is not None}
@@ -68,7 +68,10 @@ def register_tile(
     forms = [sizes]
     if width * _itemsize(accs) > REGISTER_BYTES and width % 2 == 0:
         forms.append({**sizes, vector_dim: width // 2})
-    if len(sizes) > 1:
+    rows = {var: n for var, n in sizes.items() if var != vector_dim}
+    if len(rows) == 1 and min(rows.values()) > 2:
+        forms.append({var: n if var == vector_dim else n // 2 for var, n in sizes.items()})
+    if rows:
         forms.append({vector_dim: width})
     statements = [*others]
     for form in reversed(forms):
@@ -180,7 +183,7 @@ class _Tile:
         return self._for([], stores) if stores else []
 
     def _totals(self, at: int) -> list[Stmt]:
-        """The stores of each row in a loop of its own, which needs no check whether rows overlap."""
+        """The stores of each row in a loop of its own: rows need no check for overlap then."""
         loops: list[Stmt] = []
         accs = [replace(acc, start=None) for acc in self.accs]
         for here, place in self._points(at):
