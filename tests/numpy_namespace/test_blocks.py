@@ -230,7 +230,7 @@ def test_interrupts_lose_and_repeat_nothing() -> None:
                 y = y * 1
             try:
                 armed.append(True)
-                signal.setitimer(signal.ITIMER_REAL, 1e-5 + attempt * 2e-5)
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + attempt * 4e-6)
                 CURRENT.window.flush("a test")
                 armed.clear()
             except Interrupt:
@@ -239,7 +239,7 @@ def test_interrupts_lose_and_repeat_nothing() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert num_raised > 20
+    assert num_raised > 5  # how many depends on how quick the machine is
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
