@@ -239,7 +239,7 @@ def test_interrupts_lose_and_repeat_nothing() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert num_raised > 5  # how many depends on how quick the machine is
+    assert num_raised > 20
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
