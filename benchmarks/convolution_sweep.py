@@ -30,7 +30,7 @@ SECONDS = 0.3
 
 
 def convolution(image: Any, kernel: Any) -> Any:
-    """What is measured."""
+    """The convolution that all forms compute."""
     return linalg.conv_2d_nhwc_hwcf(image, kernel)
 
 

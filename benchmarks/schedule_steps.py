@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def labels(s: Schedule) -> list[str]:
-    """What is measured: BLAS, as the function was traced, and each step."""
+    """The bars: BLAS, which the traced function calls, and each step."""
     return ["BLAS", *(step.call for step in s.steps)]
 
 

@@ -141,7 +141,7 @@ def fuse_jit(
     if compile_seconds is not None and not compile_seconds >= 0:
         raise ValueError(f"compile_seconds={compile_seconds!r} is not a number of seconds")
     if isinstance(schedule, str | PathLike):
-        with open(schedule, "rb"):  # a wrong path is told at once
+        with open(schedule, "rb"):  # a wrong path is an error at once
             pass
     options = options_from_environment(
         enabled=enabled,

@@ -119,7 +119,7 @@ class _Dims:
 
     @staticmethod
     def of(op: GenericOp) -> _Dims:
-        """Sort the dims of an op of two operands, of which one is read at plain dims."""
+        """Sort the dims of an op of two operands; one of these is read at plain dims."""
         window, kernel = (op.inputs[k].map for k in window_and_kernel(op))
         left, right = window.dims(), kernel.dims()
         out = [d for r in op.inits[0].map.results for d in r.dims()]

@@ -11,13 +11,14 @@ elementwise op that alone reads the result is computed in the same tiles.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from contextlib import suppress
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, Op, RegisterTile, ViewOp
+from fusejit.ir.ops import GenericOp, Op, Operand, RegisterTile, ViewOp
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.destinations import users
@@ -60,8 +61,9 @@ def tile_sums(graph: Graph) -> Graph:
 def _plan(op: GenericOp) -> Plan | None:
     """Tiles for an op that combines terms and reads an operand for several points; else None.
 
-    The vector dim is the last axis of the result. Operands have it as their last axis, or not at
-    all. The row dim is the last one before it along which some operand does not change.
+    Sums of neighbours in memory are better as rows. The vector dim is the last axis of the result.
+    Operands have it as their last axis, or not at all. The row dim is the last one before it along
+    which some operand does not change.
     """
     if op.has_only_parallel_dims or op.is_fixed or len(op.inits) != 1 or reassociates(op):
         return None
@@ -84,6 +86,8 @@ def _plan(op: GenericOp) -> Plan | None:
         if any(not r.is_linear or min(r.coefficient(Dim(d)) for d in r.dims()) < 1 for r in linear):
             return None
     terms = [o.map.dims() for o in op.inputs if not o.map.dims() <= parallel]
+    if all(_is_along_terms(o, parallel) for o in op.inputs if not o.map.dims() <= parallel):
+        return None
     long = [d for d in others if op.domain[d].as_constant() != 1]
     reused = [d for d in long if any(d not in dims for dims in terms)]
     if not reused or op.domain[vector].as_constant() == 1:
@@ -96,6 +100,12 @@ def _plan(op: GenericOp) -> Plan | None:
     order = [*outside, vector, row] if has_window else [row, *outside, vector]
     sizes = {**dict.fromkeys(outside, 1), row: ROWS, vector: width}
     return Plan({d: sizes[d] for d in order}, vector, row)
+
+
+def _is_along_terms(operand: Operand, parallel: Set[int]) -> bool:
+    """Whether neighbours in the memory of an operand are terms of one sum."""
+    axes = operand.value.order or range(operand.map.rank)
+    return bool(operand.map.results[axes[-1]].dims() - parallel)
 
 
 def _scheduled(graph: Graph, op: GenericOp, plan: Plan) -> Graph:
