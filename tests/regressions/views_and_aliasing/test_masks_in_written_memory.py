@@ -34,14 +34,15 @@ def chosen(x: Any, v: Any, view: Any) -> Any:
     return x | v
 
 
-def flipped(x: Any, v: Any, view: Any) -> Any:
+def cleared(x: Any, v: Any, view: Any) -> Any:
+    # Stores of True would add to the mask: NumPy then reads memory after the end of the values.
     m = view(x)
-    x[m] ^= True
+    x[m] &= False
     return x, v
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-@pytest.mark.parametrize("function", [copied, chosen, flipped])
+@pytest.mark.parametrize("function", [copied, chosen, cleared])
 def test_masks_of_the_memory_that_is_written(function: Any, view: Any) -> None:
     rng = np.random.default_rng(3)
     calls = []
