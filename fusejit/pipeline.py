@@ -30,7 +30,7 @@ from fusejit.fuse.reshaping.move_reshapes import move_reshapes_down, move_reshap
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.ir.execution_plan import FusionReport, Group
+from fusejit.ir.execution_plan import ExecutionPlan, FusionReport, Group, KernelStep, walk_steps
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.pass_log import PassLog
@@ -147,4 +147,23 @@ def group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
     return form_groups(graph, at.report, at.target, at.policy.groups)
 
 
-__all__ = ["KERNEL_PASSES", "PASSES", "PassContext", "group", "run_passes"]
+def tile_groups(plan: ExecutionPlan, log: PassLog) -> Graph:
+    """The graph of a plan with its groups as loops over tiles; schedules are loaded only for these.
+
+    It is what lowering gets: reports and pictures show the ops as they were fused.
+    """
+    kernels = (step for step in walk_steps(plan.steps) if isinstance(step, KernelStep))
+    groups = [each for step in kernels for each in step.groups]
+    if not groups:
+        return plan.graph
+    from fusejit.transform import tile_groups
+
+    def run(graph: Graph) -> Graph:
+        tiled = tile_groups.tile_groups(graph, groups)
+        verify(tiled)
+        return tiled
+
+    return log.run("graph", "tile groups", run, plan.graph, print_graph)
+
+
+__all__ = ["KERNEL_PASSES", "PASSES", "PassContext", "group", "run_passes", "tile_groups"]

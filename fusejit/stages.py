@@ -21,7 +21,7 @@ from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, pyt
 from fusejit.codegen.intrinsics.intrinsic_table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
-from fusejit.codegen.lower.lower_schedule import lower
+from fusejit.codegen.lower.lower_graph import lower
 from fusejit.codegen.machine.target import host_target
 from fusejit.codegen.printer.outlining import outlined
 from fusejit.codegen.printer.statement_printer import emit_kernel
@@ -49,7 +49,7 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
-from fusejit.pipeline import PassContext, group, run_passes
+from fusejit.pipeline import PassContext, group, run_passes, tile_groups
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
@@ -141,7 +141,8 @@ class Fused:
             is_free = not any(isinstance(op, GenericOp) and op.is_unfused for op in ops)
             merge = is_free and self.before.options.fusion in MERGING
             log = self.before.log
-            program = lower(self.schedule, self.before.traced.checks, merge, log)
+            graph = tile_groups(self.schedule, log)
+            program = lower(graph, self.before.traced.checks, merge, log)
             load_providers()
             calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
             modules = [share_functions(outlined(call.kernel)) for call in calls]

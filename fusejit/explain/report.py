@@ -78,7 +78,7 @@ class _Report:
         self.schedule = lowered.before.schedule
         self.report = self.schedule.report
         self.nest_notes = lowered.program.nest_notes
-        self.assignment = assign_buffers(self.schedule)
+        self.assignment = assign_buffers(self.schedule.graph)
         self.symbols = sizes
         self.nests = {
             step: nests_of(step, self.schedule.unfused, self.assignment)

@@ -42,7 +42,7 @@ def launcher_binds(graph: Graph) -> frozenset[Op]:
     """
     found: set[Op] = set()
     for block in host_blocks(graph):
-        binds = [op for op in block.ops if isinstance(op, Bind)]
+        binds = [op for op in block.ops if isinstance(op, Bind) and not op.is_local]
         stops = block is not graph.block or any(map(_is_step_of_its_own, block.ops))
         if stops or not result_symbols(graph).isdisjoint(op.symbol for op in binds):
             found.update(binds)

@@ -13,6 +13,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.source import UNKNOWN, Location
+from fusejit.ir.tiles import LoopTile, RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Buffer, Value, View
 
@@ -83,23 +84,6 @@ class Origin:
     def each_once(origins: Iterable[Origin]) -> tuple[Origin, ...]:
         """Without repetitions."""
         return tuple({origin.value: origin for origin in origins}.values())
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterTile:
-    """Points whose partial results stay in registers: terms are combined one after the other.
-
-    ``sizes`` has an extent for each dim, or None for those that are not part of the tile;
-    ``vector_dim`` is the one along which a register holds neighbours.
-    """
-
-    sizes: tuple[int | None, ...]
-    vector_dim: int
-
-    def __str__(self) -> str:
-        words = ["_" if n is None else str(n) for n in self.sizes]
-        words[self.vector_dim] += " vector"
-        return f"registers ({', '.join(words)})"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -331,11 +315,12 @@ class Bind(Op):
     """Names an integer: ``symbol`` is ``value`` from here to the end of the block.
 
     Maps, extents, bounds and payloads after it may use the symbol, as they use the induction
-    variable of a loop.
+    variable of a loop. One that ``is_local`` is used in its own kernel only.
     """
 
     symbol: str
     value: Value
+    is_local: bool = False
 
     @property
     def effect(self) -> Effect:
@@ -355,6 +340,7 @@ class Loop(Op):
     use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the
     very values that are the body's. Iterations of a counted loop that ``is_parallel`` may run in
     any order, and at the same time. One that ``is_split`` is what loop fission made of another one.
+    ``tiles`` has the lengths of tiles that the body binds.
     """
 
     carried: tuple[Value, ...]
@@ -366,6 +352,7 @@ class Loop(Op):
     condition: Block | None = None
     is_parallel: bool = False
     is_split: bool = False
+    tiles: tuple[LoopTile, ...] = ()
 
     @property
     def effect(self) -> Effect:

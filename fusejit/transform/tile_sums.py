@@ -18,7 +18,8 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, Op, Operand, RegisterTile, ViewOp
+from fusejit.ir.ops import GenericOp, Op, Operand, ViewOp
+from fusejit.ir.tiles import RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.destinations import users

@@ -15,16 +15,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fusejit.codegen.bufferize.hazards import FREE, Overlap, may_reduce_into, overlap_of
+from fusejit.codegen.bufferize.homes import homes_of
 from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
+from fusejit.ir.analysis.memory_versions import walk_versions
 from fusejit.ir.analysis.writes import store_that_takes
-from fusejit.ir.execution_plan import ExecutionPlan, KernelStep, walk_steps
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.inline_draw_table import is_host_call
-from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     Alloc,
     Block,
@@ -58,6 +58,7 @@ class BufferAssignment:
     slot_buffers: set[Buffer] = field(default_factory=set)
     snapshots: set[Value] = field(default_factory=set)
     straight: dict[Value, Store] = field(default_factory=dict)
+    homes: dict[Value, Store] = field(default_factory=dict)  # computed in memory written once
     overlaps: dict[Store, Overlap] = field(default_factory=dict)  # in place, in this order
     moves: dict[Store, GenericOp] = field(default_factory=dict)  # of elements of one buffer
     whole_copies: dict[Store, str] = field(default_factory=dict)  # not written straight, and why
@@ -80,16 +81,16 @@ class BufferAssignment:
         return any(result in values for result in op.results for values in at_use)
 
 
-def assign_buffers(schedule: ExecutionPlan) -> BufferAssignment:
-    """Decide where each value of the schedule's graph lives."""
-    graph = schedule.graph
+def assign_buffers(graph: Graph) -> BufferAssignment:
+    """Decide where each value of a graph lives."""
     assignment = BufferAssignment()
     for op in walk(graph.block):
         for result in op.results:
             assignment.defining[result] = op
     _number_steps(graph, assignment)
     record_versions(graph.block, {}, assignment.versions_at)
-    _find_straight_stores(graph, assignment, _grouped(schedule))
+    _find_straight_stores(graph, assignment)
+    assignment.homes = homes_of(graph, assignment.straight)
     _find_moves(graph, assignment)
     _find_rotations(graph, assignment)
     _find_snapshots(graph, assignment)
@@ -145,15 +146,7 @@ def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
         yield value, None, block
 
 
-def _grouped(schedule: ExecutionPlan) -> frozenset[Op]:
-    """The ops that are computed tile by tile with others: what they read may be a tile's alone."""
-    kernels = (step for step in walk_steps(schedule.steps) if isinstance(step, KernelStep))
-    return frozenset(op for step in kernels for group in step.groups for op in group.ops)
-
-
-def _find_straight_stores(
-    graph: Graph, assignment: BufferAssignment, grouped: frozenset[Op]
-) -> None:
+def _find_straight_stores(graph: Graph, assignment: BufferAssignment) -> None:
     uses: dict[Value, list[Op | None]] = {}
     block_of: dict[int, Block] = {}
     for value, op, _ in _uses(graph.block):
@@ -176,8 +169,7 @@ def _find_straight_stores(
         ):
             here = assignment.versions_at[id(store)]
             if not producer.is_elementwise:
-                is_alone = producer not in grouped
-                if is_alone and may_reduce_into(producer, store, assignment.defining, here):
+                if may_reduce_into(producer, store, assignment.defining, here):
                     assignment.straight[value] = store
                 continue
             init = producer.inits[0]
@@ -192,7 +184,7 @@ def _find_straight_stores(
                 assignment.overlaps[store] = overlap
     for op in walk(graph.block):
         if isinstance(op, Scatter):
-            _find_scattered(op, uses, assignment, block_of, grouped)
+            _find_scattered(op, uses, assignment, block_of)
 
 
 def _find_scattered(
@@ -200,7 +192,6 @@ def _find_scattered(
     uses: Mapping[Value, Sequence[Op | None]],
     assignment: BufferAssignment,
     block_of: Mapping[int, Block],
-    grouped: frozenset[Op],
 ) -> None:
     """Operands of a scatter that are computed point by point as it is written."""
     for value in scatter.operand_values:
@@ -208,7 +199,6 @@ def _find_scattered(
         if (
             isinstance(producer, GenericOp)
             and producer.library_call is None
-            and producer not in grouped
             and producer.is_elementwise
             and all(uses.get(result, [scatter]) == [scatter] for result in producer.results)
             and block_of[id(producer)] is block_of[id(scatter)]
@@ -274,6 +264,7 @@ def _find_rotations(graph: Graph, assignment: BufferAssignment) -> None:
         assignment.rotations[loop] = kept
         for rotation in kept:
             assignment.straight.pop(rotation.value, None)
+            assignment.homes.pop(rotation.value, None)
             if not rotation.has_spare:
                 assignment.over_cells.add(rotation.value)
             for store in rotation.stores:

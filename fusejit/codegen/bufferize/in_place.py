@@ -10,29 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import BufferAssignment
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.execution_plan import ExecutionPlan, Group, KernelStep
-from fusejit.ir.ops import GenericOp, Op, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Load, Op, walk
 from fusejit.ir.values import Value
 
 
-def overwritten_products(
-    schedule: ExecutionPlan, assignment: BufferAssignment
-) -> dict[Value, Value]:
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """The op that writes a result: each of its points writes the element at ``map``."""
+
+    op: GenericOp
+    map: IndexingMap
+
+
+def overwritten_products(graph: Graph, assignment: BufferAssignment) -> dict[Value, Value]:
     """The results that may be written over a product: result -> product.
 
     A result qualifies if an elementwise op makes it, which reads the product at its own points or
-    not at all, and nothing reads the product afterwards: no later op, no other tile of its group.
+    not at all, and nothing reads the product afterwards: no later op, no other tile of its loop.
     """
-    graph = schedule.graph
-    place = {op: at for at, op in enumerate(graph.block.ops)}
-    groups = {
-        op: group
-        for step in schedule.steps
-        if isinstance(step, KernelStep)
-        for group in step.groups
-        for op in group.ops
-    }
+    place = {op: at for at, op in enumerate(walk(graph.block))}
     users: dict[Value, list[Op]] = {}
     for op in walk(graph.block):
         for value in dict.fromkeys(op.operand_values):
@@ -45,30 +45,55 @@ def overwritten_products(
     handed_out = {assignment.root(r) for r in graph.results if isinstance(r, Value)}
     taken: dict[Value, Value] = {}
     for result in graph.results:
-        producer = assignment.defining.get(result) if isinstance(result, Value) else None
-        if not isinstance(result, Value) or not isinstance(producer, GenericOp):
+        if not products or not isinstance(result, Value) or result in taken:
             continue
-        op = producer
-        if op not in place:
-            continue
-        if not _writes_in_order(op, result) or result in taken:
+        writer = _writer(graph, assignment, result)
+        if writer is None or not _writes_in_order(writer, result):
             continue
         for product in products:
             if (
-                place[assignment.defining[product]] < place[op]
+                place[assignment.defining[product]] < place[writer.op]
                 and product not in handed_out
                 and product not in taken.values()
                 and product.type == result.type
                 and product.order is None
-                and _reads_last(op, product, users.get(product, ()), place)
-                and _tiles_stay_apart(op, product, groups.get(op))
+                and _reads_last(writer, product, users.get(product, ()), place)
             ):
                 taken[result] = product
                 break
     return taken
 
 
-def _writes_in_order(op: GenericOp, result: Value) -> bool:
+def _writer(graph: Graph, assignment: BufferAssignment, result: Value) -> _Writer | None:
+    """The op that writes a result, itself or tile by tile into the memory that the result shows."""
+    op = assignment.defining.get(result)
+    if isinstance(op, GenericOp):
+        return _Writer(op, op.inits[0].map) if op in graph.block.ops else None
+    if not isinstance(op, Load) or op not in graph.block.ops:
+        return None
+    tiles = [
+        (value, store)
+        for value, store in assignment.homes.items()
+        if store.view.buffer is op.view.buffer
+    ]
+    tiles += [
+        (value, store)
+        for value, store in assignment.straight.items()
+        if store.view.buffer is op.view.buffer
+    ]
+    if len(tiles) != 1 or op.view.buffer.origin is not None:
+        return None
+    ((value, store),) = tiles
+    op = assignment.defining[value]
+    assert isinstance(op, GenericOp)
+    loops = [o for o in graph.block.ops if any(store in b.ops for b in o.blocks)]
+    if not loops or not getattr(loops[0], "tiles", ()):
+        return None
+    return _Writer(op, store.view.map.compose(op.inits[0].map))
+
+
+def _writes_in_order(writer: _Writer, result: Value) -> bool:
+    op = writer.op
     return (
         len(op.results) == 1
         and op.is_elementwise
@@ -81,30 +106,31 @@ def _writes_in_order(op: GenericOp, result: Value) -> bool:
     )
 
 
-def _reads_last(op: GenericOp, product: Value, users: Sequence[Op], place: dict[Op, int]) -> bool:
-    """Whether the op reads at most its own points, and all others that read stand before it."""
-    own = op.inits[0].map
-    if any(o.map != own for o in op.inputs if o.value is product):
-        return False
-    return all(
-        isinstance(user, GenericOp)
-        and user in place
-        and place[user] <= place[op]
-        and all(init.start is not product for init in user.inits)
-        for user in users
-    )
+def _reads_last(writer: _Writer, product: Value, users: Sequence[Op], place: dict[Op, int]) -> bool:
+    """Whether the op reads at most its own points, and others in its tile, before it."""
+    for user in users:
+        if not isinstance(user, GenericOp) or place[user] > place[writer.op]:
+            return False
+        if any(init.start is product for init in user.inits):
+            return False
+        maps = [o.map for o in user.inputs if o.value is product]
+        if user is writer.op and any(map_ != writer.map for map_ in maps):
+            return False
+        if not all(_is_in_tile(map_, user, writer) for map_ in maps):
+            return False
+    return True
 
 
-def _tiles_stay_apart(op: GenericOp, product: Value, group: Group | None) -> bool:
-    """Whether no tile of the op's group reads elements that another one writes."""
-    if group is None:
-        return True
-    at = group.ops.index(op)
-    for member, shared_dims, halos in zip(group.ops, group.shared_dims, group.halos, strict=True):
-        for operand in member.inputs:
-            if operand.value is not product:
-                continue
-            for axis, dim, halo in zip(group.shared_dims[at], shared_dims, halos, strict=True):
-                if halo != (0, 0) or operand.map.results[axis] != AffineExpr.dim(dim):
-                    return False
+def _is_in_tile(read: IndexingMap, user: GenericOp, writer: _Writer) -> bool:
+    """Whether a product is read in the tile that is written, along each axis that is in tiles."""
+    for axis, written in enumerate(writer.map.results):
+        if not written.symbols():
+            continue
+        (dim,), other = written.dims(), read.results[axis].dims()
+        if len(other) != 1:
+            return False
+        (own,) = other
+        same = read.results[axis].substitute(dims={own: AffineExpr.dim(dim)})
+        if same != written or user.domain[own] != writer.op.domain[dim]:
+            return False
     return True

@@ -186,7 +186,7 @@ class KernelEmitter(KernelMemory):
         self._copy_starts(op, targets)
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
-        often = bool(self.regions)
+        often = any(not region.is_tile for region in self.regions)
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)

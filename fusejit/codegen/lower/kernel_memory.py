@@ -29,7 +29,7 @@ from fusejit.ir.loops.nodes import (
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial, product
-from fusejit.ir.ops import ConstantOp, Load, ReshapeOp, Store, ViewOp
+from fusejit.ir.ops import ConstantOp, Load, ReshapeOp, ViewOp
 from fusejit.ir.values import Buffer, Value
 
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
@@ -50,6 +50,10 @@ class Enclosing:
         What runs where a check of the inner block leaves the kernel.
     is_chunk : bool
         Whether the inner block runs in a function of its own: nothing of it may stand further out.
+    largest : dict of str to Polynomial
+        What the lengths of tiles, which the inner block defines, are at most.
+    is_tile : bool
+        Whether the inner block has only the nests of a tile, as they would be without tiles.
     """
 
     statements: list[Stmt]
@@ -58,6 +62,8 @@ class Enclosing:
     defined: set[str] = field(default_factory=set)
     leaves: list[list[Stmt]] = field(default_factory=list)
     is_chunk: bool = False
+    largest: dict[str, Polynomial] = field(default_factory=dict)
+    is_tile: bool = False
 
 
 class KernelMemory:
@@ -75,7 +81,6 @@ class KernelMemory:
         self.frees: list[str] = []
         self.counter = 0
         self.scope: dict[str, int] = {}
-        self.stored: set[Store] = set()  # by a group, tile by tile
         self.tile_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
         self.reversed: dict[int, Polynomial] = {}  # dim that runs backwards -> its last index
         self.own_names = False  # whether nests share a function
@@ -144,15 +149,19 @@ class KernelMemory:
     ) -> None:
         """Memory until the end of the block, or of the outermost loop that keeps its size.
 
-        ``sizes`` stand before it and define what ``size`` reads.
+        ``sizes`` stand before it and define what ``size`` reads. The size of a tile is that of the
+        largest one.
         """
         scope = self._next_scope(name) if scope is None else scope
-        scratch = Scratch(name, size, dtype, False, scope, Status.NO_MEMORY)
-        needed = frozenset().union(size.value.names(), *(expr_names(s.value) for s in sizes))
+        needed = frozenset().union(*(expr_names(s.value) for s in sizes))
         statements, frees = self.statements, self.frees
+        largest = size.value
         for region in reversed(self.regions):
-            if needed & region.defined:
+            for length, most in region.largest.items():
+                largest = largest.substitute(length, most)
+            if (largest.names() | needed) & region.defined:
                 break
+            size = Integer(largest)
             if region.is_loop:
                 statements, frees = region.statements, region.frees
                 outermost = region
@@ -161,7 +170,7 @@ class KernelMemory:
         if frees is not self.frees:
             for leave in outermost.leaves:
                 leave.insert(0, Free(name))
-        statements += [*sizes, scratch]
+        statements += [*sizes, Scratch(name, size, dtype, False, scope, Status.NO_MEMORY)]
         frees.append(name)
 
     def _next_scope(self, name: str) -> int:
@@ -178,6 +187,9 @@ class KernelMemory:
             return self.memrefs[value]
         if value.type.rank == 0:
             memref = MemRef(expr=Var(self._name("n")))
+        elif value in self.assignment.homes:
+            view = self.assignment.homes[value].view
+            memref = MemRef(self.buffer_memory(view.buffer), view.map)
         else:
             rotates = any(r.value is value for r in self.assignment.rotated.values())
             memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)

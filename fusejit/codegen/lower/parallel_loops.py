@@ -19,8 +19,10 @@ import numpy as np
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.parallel_work import is_uneven, loop_work
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.lower.region_emitter import RegionEmitter
-from fusejit.ir.loops.index_math import equal
+from fusejit.codegen.lower.region_emitter import RegionEmitter, largest
+from fusejit.dataclass import replace
+from fusejit.ir.analysis.estimated_work import loop_ps
+from fusejit.ir.loops.index_math import equal, floordiv, int_of, mul
 from fusejit.ir.loops.nodes import (
     Element,
     Exit,
@@ -35,9 +37,10 @@ from fusejit.ir.loops.nodes import (
     Stmt,
     StoreElement,
     Var,
+    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.ops import Loop
+from fusejit.ir.ops import GenericOp, Loop
 
 _INT64 = np.dtype(np.int64)
 _ZERO = Polynomial.const(0)
@@ -58,26 +61,34 @@ class ParallelLoopEmitter(RegionEmitter):
         trips = upper - lower
         if op.step != 1:
             trips = Polynomial.quotient(trips + op.step - 1, op.step)
-        region, body = self._chunk_body(op)
+        is_tile = bool(op.tiles) and not any(inner.blocks for inner in op.body.ops)
+        region, body = self._chunk_body(op, is_tile)
         fault = self._name("fault")
         is_normalized = lower == _ZERO and op.step == 1
         name = op.induction if is_normalized else self._name("at")
         if not is_normalized:
             first = Integer(lower + Polynomial.name(name) * op.step)
             body = [Let(op.induction, first), *body]
-        work = loop_work(op, trips)
-        chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body, of_program=True)]
+        if is_tile:  # a single one runs its nests in parallel
+            single = self._name("single")
+            self.statements.append(Let(single, int_of(equal(trips, 1))))
+            body = _parallel_if(single, body)
+        work = floordiv(loop_ps(op), 1000) if is_tile else loop_work(op, trips)
+        chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body, of_program=not is_tile)]
         chunk += [Free(each) for each in region.frees]
         statuses = sorted(_statuses(chunk))
         comment = f"iterations of {op.location.short}" if op.location.short else "iterations"
+        if is_tile:
+            ops = (o for o in op.body.ops if isinstance(o, GenericOp) and o.domain)
+            comment = f"tiles: {', '.join(o.name for o in ops)}"
         launch = ParallelFor(
             Integer(trips),
             work,
             chunk,
             comment,
             fault=fault if statuses else "",
-            is_uneven=is_uneven(op),
-            of_program=True,
+            is_uneven=not is_tile and is_uneven(op),
+            of_program=not is_tile,
         )
         if statuses:
             size = Integer(Polynomial.const(1))
@@ -90,12 +101,14 @@ class ParallelLoopEmitter(RegionEmitter):
             failed = equal(Element(fault, _ZERO), status)
             self.statements.append(If(failed, self._leave(Exit(status))))
 
-    def _chunk_body(self, op: Loop) -> tuple[Enclosing, list[Stmt]]:
+    def _chunk_body(self, op: Loop, is_tile: bool) -> tuple[Enclosing, list[Stmt]]:
         """The statements of one iteration; what a chunk does around them is in the region."""
         assert op.induction is not None
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
-        region = Enclosing([], [], True, {op.induction}, is_chunk=True)
+        region = Enclosing(
+            [], [], True, {op.induction}, is_chunk=True, largest=largest(op), is_tile=is_tile
+        )
         self.regions.append(region)
         for inner in op.body.ops:
             self.op(inner)
@@ -104,6 +117,24 @@ class ParallelLoopEmitter(RegionEmitter):
         body, self.statements = self.statements, outer
         self.frees = frees
         return region, body
+
+
+def _parallel_if(condition: str, statements: Sequence[Stmt]) -> list[Stmt]:
+    """Loops that are launched in parallel only where ``condition`` is 1."""
+    result: list[Stmt] = []
+    for statement in statements:
+        if isinstance(statement, ParallelFor):
+            statement = replace(statement, work_ns=mul(statement.work_ns, condition))
+        elif isinstance(statement, If):
+            statement = replace(
+                statement,
+                body=_parallel_if(condition, statement.body),
+                orelse=_parallel_if(condition, statement.orelse),
+            )
+        elif isinstance(statement, For | While):
+            statement = replace(statement, body=_parallel_if(condition, statement.body))
+        result.append(statement)
+    return result
 
 
 def _statuses(statements: Sequence[Stmt]) -> set[int]:

@@ -114,7 +114,7 @@ class RegionEmitter(BlockEmitter):
             self.memrefs[argument] = loop_buffer
         rotations = self.assignment.rotations.get(op, [])
         slots = self._leave_slots(rotations)
-        body = self._region(op.body, loop_buffers, True, op.induction)
+        body = self._region(op.body, loop_buffers, True, op.induction, largest(op))
         body += self._rotate(rotations)
         if op.condition is None:
             assert op.induction is not None
@@ -180,11 +180,12 @@ class RegionEmitter(BlockEmitter):
         loop_buffers: Sequence[MemRef],
         is_loop: bool = False,
         symbol: str | None = None,
+        lengths: dict[str, Polynomial] | None = None,
     ) -> list[Stmt]:
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
         defined = set() if symbol is None else {symbol}
-        self.regions.append(Enclosing(outer, frees, is_loop, defined))
+        self.regions.append(Enclosing(outer, frees, is_loop, defined, largest=lengths or {}))
         for op in block.ops:
             self.op(op)
         self._assign(loop_buffers, block.yields)
@@ -211,6 +212,11 @@ class RegionEmitter(BlockEmitter):
         orelse = self._region(op.else_block, loop_buffers)
         self.statements.append(If(predicate, then, orelse))
         self._results(op, loop_buffers)
+
+
+def largest(loop: Loop) -> dict[str, Polynomial]:
+    """What the lengths of the tiles of a loop are at most."""
+    return {tile.length: Polynomial.from_affine(tile.largest) for tile in loop.tiles}
 
 
 def _as(expr: Expr, dtype: np.dtype) -> Expr:

@@ -26,8 +26,8 @@ from fusejit.codegen.loop_nests.loop_nest import (
     point_cost_ps,
     zero,
 )
-from fusejit.codegen.lower.group_emitter import GroupEmitter
 from fusejit.codegen.lower.kernel_memory import Enclosing
+from fusejit.codegen.lower.store_emitter import StoreEmitter
 from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.index_math import (
@@ -77,7 +77,7 @@ SERIAL_POINTS = 32_768
 """Stores below this size are one row block: two passes over edges and a launch would not pay."""
 
 
-class BlockEmitter(GroupEmitter):
+class BlockEmitter(StoreEmitter):
     """Adds stores that overlap what they read and are written without a copy of their value."""
 
     def overlapping(

@@ -126,20 +126,25 @@ class Slots:
             for value in (written, product):
                 self.name_of[value] = name
                 self._memrefs[value] = MemRef(memory, IndexingMap.identity(value.type.rank))
+                self._place(self._buffer_of(value), value)
                 placed.add(value)
         for result in self._graph.results:
             if isinstance(result, View):
                 continue
             root = self._assignment.root(result)
             if root in placed or not isinstance(
-                self._assignment.defining.get(root), GenericOp | Loop | Cond
+                self._assignment.defining.get(root), GenericOp | Loop | Cond | Load
             ):
+                continue
+            buffer = self._buffer_of(root)
+            if buffer is None and isinstance(self._assignment.defining[root], Load):
                 continue
             if runs_on_host(self._assignment.defining[root]):
                 continue
             slot = self._slot_through_views(result, root)
             if slot is not None:
                 placed.add(root)
+                self._place(buffer, root)
         for value in sorted(self._assignment.slot_values - placed, key=self._result_position):
             if isinstance(
                 self._assignment.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
@@ -156,6 +161,23 @@ class Slots:
                 )
                 self.name_of[buffer] = name
                 self._memory[buffer] = replace(memory, alias_class=buffer.alias_class)
+
+    def _buffer_of(self, value: Value) -> Buffer | None:
+        """The memory of this program that a value shows as a whole, as it is in the end."""
+        op = self._assignment.defining.get(value)
+        if not isinstance(op, Load) or value in self._assignment.snapshots:
+            return None
+        buffer = op.view.buffer
+        is_whole = op.view == View.whole(buffer)
+        is_free = buffer.base is None and buffer not in self._assignment.slot_buffers
+        return buffer if buffer.origin is None and is_whole and is_free else None
+
+    def _place(self, buffer: Buffer | None, value: Value) -> None:
+        """Let a buffer be the memory of the value that shows it."""
+        if buffer is not None:
+            memory = self._memrefs[value].memory
+            assert memory is not None
+            self._memory[buffer] = replace(memory, alias_class=buffer.alias_class)
 
     def _slot_for(self, value: Value, home: Block) -> str:
         name, memory = self.add(value.type.dtype, value.type.extents, value.order, home)

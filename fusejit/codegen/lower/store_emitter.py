@@ -55,7 +55,7 @@ class StoreEmitter(KernelEmitter):
         elif isinstance(op, Scatter):
             self.scatter(op)
         elif isinstance(op, Store):
-            if op not in self.stored:
+            if self.assignment.homes.get(op.value) is not op:
                 self.store(op)
         elif isinstance(op, Load):
             (value,) = op.results

@@ -34,6 +34,7 @@ class _Estimate:
 
     def __init__(self) -> None:
         self.unknown: set[str] = set()  # symbols that the ops themselves define
+        self.known: set[str] = set()  # those of them that are lengths of tiles
 
     def block(self, block: Block) -> Polynomial:
         total = Polynomial.const(0)
@@ -43,7 +44,7 @@ class _Estimate:
 
     def op(self, op: Op) -> Polynomial:
         if isinstance(op, Bind):
-            self.unknown.add(op.symbol)
+            self.unknown |= {op.symbol} - self.known
         elif isinstance(op, GenericOp):
             own = NEST_PS if IteratorType.REDUCTION in op.iterators else 0
             return self.points(op.domain) * (POINT_PS + payload_ps(op.payload)) + own
@@ -78,7 +79,23 @@ class _Estimate:
         trips = upper - lower
         if op.step != 1:
             trips = Polynomial.quotient(trips, op.step)
+        if op.tiles:
+            return self.tiles(op, trips)
         return _at_mean(self.block(op.body), op.induction, lower + upper - 1) * trips
+
+    def tiles(self, op: Loop, trips: Polynomial) -> Polynomial:
+        """What grows with a tile is done once for the whole extent, all else for each tile."""
+        lengths = {tile.length: Polynomial.from_affine(tile.extent) for tile in op.tiles}
+        self.known |= {*lengths}
+        total = Polynomial.const(0)
+        for term in self.block(op.body).terms:
+            part = Polynomial((term,))
+            if not part.names() & {*lengths}:
+                part = part * trips
+            for name, extent in lengths.items():
+                part = part.substitute(name, extent)
+            total = total + part
+        return total
 
 
 def _at_mean(value: Polynomial, name: str, ends: Polynomial) -> Polynomial:

@@ -6,7 +6,7 @@ whether it makes sense is for the verifier.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
@@ -29,7 +29,6 @@ from fusejit.ir.ops import (
     Loop,
     Op,
     Operand,
-    RegisterTile,
     ReshapeOp,
     Scatter,
     Store,
@@ -39,6 +38,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.text.element_parser import ElementParser
 from fusejit.ir.text.host_parser import parse_host_expr
 from fusejit.ir.text.payload_parser import parse_number, parse_payload, typed_number
+from fusejit.ir.tiles import LoopTile, RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Buffer, Value, View
 
@@ -342,7 +342,8 @@ class _GraphParser(ElementParser):
     def bind(self, names: list[str]) -> Op:
         symbol = self.cursor.name("the name of a symbol")
         self.cursor.expect("=")
-        return Bind(symbol=symbol, value=self.value())
+        value = self.value()
+        return Bind(symbol=symbol, value=value, is_local=self.cursor.accept("local"))
 
     def counted_loop(self, names: list[str]) -> Op:
         cursor = self.cursor
@@ -354,6 +355,7 @@ class _GraphParser(ElementParser):
         cursor.expect("step")
         step = cursor.integer()
         is_parallel, is_split = cursor.accept("parallel"), cursor.accept("split")
+        tiles = tuple(self.tiles()) if cursor.accept("tiles") else ()
         arguments, carried = self.carry()
         return Loop(
             carried=carried,
@@ -364,7 +366,21 @@ class _GraphParser(ElementParser):
             step=step,
             is_parallel=is_parallel,
             is_split=is_split,
+            tiles=tiles,
         )
+
+    def tiles(self) -> Iterator[LoopTile]:
+        """``(i_1 <= 64 of s0, ..)``."""
+        self.cursor.expect("(")
+        while True:
+            length = self.cursor.name("the length of a tile")
+            self.cursor.expect("<=")
+            largest = self.affine()
+            self.cursor.expect("of")
+            yield LoopTile(length, self.affine(), largest)
+            if self.cursor.accept(")"):
+                return
+            self.cursor.expect(",")
 
     def conditional_loop(self, names: list[str]) -> Op:
         arguments, carried = self.carry()

@@ -156,7 +156,8 @@ class Printer:
             case Alias():
                 return f"alias {self.buffer_definition(op.buffer)}"
             case Bind():
-                return f"bind {op.symbol} = {self.value(op.value)}"
+                local = " local" * op.is_local
+                return f"bind {op.symbol} = {self.value(op.value)}{local}"
             case HostCall():
                 effect = "" if op.pure else " effect"
                 name = json.dumps(op.function)
@@ -210,6 +211,8 @@ class Printer:
         if op.condition is None:
             bounds = f"{op.induction} = {op.lower} to {op.upper} step {op.step}"
             flags = " parallel" * op.is_parallel + " split" * op.is_split
+            if op.tiles:
+                flags += f" tiles ({', '.join(map(str, op.tiles))})"
             yield f"{head}for {bounds}{flags}{carry} {{"
         else:
             yield f"{head}while{carry} {{"

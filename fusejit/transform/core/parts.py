@@ -16,7 +16,6 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Bind,
     GenericOp,
     Init,
     Load,
@@ -24,12 +23,13 @@ from fusejit.ir.ops import (
     Operand,
     Store,
 )
-from fusejit.ir.payload import I64, Payload, PayloadBuilder
+from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value, View
 from fusejit.transform.core.destinations import Destination
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.integers import Integers
 from fusejit.transform.core.rules import (
     is_carried,
     is_parallel,
@@ -159,25 +159,8 @@ def _filled(value: Value, number: object, op: GenericOp) -> GenericOp:
 
 def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
     """A symbol for a size, or for what is left of an extent if that is less."""
-    builder = PayloadBuilder([], [I64])
-    rest = builder.index(left)
-    shorter = builder.op("minimum", [builder.const(size, I64), rest], I64)
-    return bound(symbol, builder.finish([shorter]))
-
-
-def bound(symbol: str, payload: Payload) -> list[Op]:
-    """A symbol for a number that the kernel computes."""
-    value = Value(symbol, TensorType(I64), Kind.PYTHON)
-    length = GenericOp(
-        results=(value,),
-        domain=(),
-        iterators=(),
-        inputs=(),
-        inits=(Init(IndexingMap.scalar(0)),),
-        payload=payload,
-        name="length",
-    )
-    return [length, Bind(symbol=symbol, value=value)]
+    integers = Integers(1)
+    return integers.bound("length", {symbol: integers(left).minimum(size)})
 
 
 def require_separable(

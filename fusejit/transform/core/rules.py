@@ -15,8 +15,8 @@ from fusejit.fuse.new_names import symbols_of as symbols_of
 from fusejit.fuse.new_names import unused as unused
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
+from fusejit.ir.analysis.memory_versions import versions
 from fusejit.ir.graph import Graph
-from fusejit.ir.memory_versions import versions
 from fusejit.ir.ops import (
     Alloc,
     Block,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Op, Operand, ViewOp
+from fusejit.ir.ops import GenericOp, Op, Operand, ViewOp
 from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
@@ -96,25 +96,45 @@ def on_slices(
         reads = tuple(r + moved.get(r, 0) for r in map_.results)
         read = IndexingMap(map_.num_dims, reads)
         inputs.append(Operand(value, _in_one_block(read, sizes or {})))
-    inits: list[Init] = []
-    results: list[Value] = []
-    for init, result in zip(op.inits, op.results, strict=True):
-        start = None if is_split else init.start
-        if start is not None:
-            start = _slice(ops, start, init.map, origin, domain, op)
-        inits.append(Init(init.map, init.combiner, start))
-        extents = _extents(init.map, domain, result.type.extents, origin)
-        type_ = TensorType(result.type.dtype, extents)
-        results.append(Value(f"{result.name}_tile", type_, order=result.order))
-    inner = replace(
+    part = part_of(op, origin, domain)
+    starts = [None if is_split else init.start for init in op.inits]
+    inits = [
+        replace(
+            init,
+            start=start and _slice(ops, start, init.map, origin, domain, op),
+        )
+        for init, start in zip(op.inits, starts, strict=True)
+    ]
+    return replace(part, inputs=tuple(inputs), inits=tuple(inits)), ops
+
+
+def part_of(op: GenericOp, origin: Origin, domain: Sequence[AffineExpr]) -> GenericOp:
+    """The op for part of its domain: it reads whole operands, through maps that begin there.
+
+    Its starts are still those of whole results.
+    """
+    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
+    inputs = [
+        replace(
+            o, map=replace(o.map, results=tuple(r.substitute(dims=dims) for r in o.map.results))
+        )
+        for o in op.inputs
+    ]
+    results = [
+        Value(
+            f"{result.name}_tile",
+            TensorType(result.type.dtype, _extents(init.map, domain, result.type.extents, origin)),
+            order=result.order,
+        )
+        for init, result in zip(op.inits, op.results, strict=True)
+    ]
+    return replace(
         op,
         results=tuple(results),
         domain=tuple(domain),
         inputs=tuple(inputs),
-        inits=tuple(inits),
-        payload=_moved(op.payload, origin),
+        payload=_moved(op.payload, dims),
     )
-    return inner, ops
 
 
 def _slice(
@@ -175,9 +195,8 @@ def _in_one_block(map_: IndexingMap, sizes: Mapping[int, int]) -> IndexingMap:
     return IndexingMap(map_.num_dims, tuple(r.replace_atoms(atoms) for r in map_.results))
 
 
-def _moved(payload: Payload, origin: Origin) -> Payload:
+def _moved(payload: Payload, dims: Mapping[int, AffineExpr]) -> Payload:
     """The payload where ``index`` counts from the beginning of the whole domain."""
-    dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
 
     def moved(instr: Instr) -> Instr:
         if instr.op != "index":

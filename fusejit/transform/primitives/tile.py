@@ -5,10 +5,10 @@
 %v1 = generic "exp" domain (s0, s1) ins (%v0) outs (write) { t0 = exp in0 : f64; yield t0 } : s0
     x s1 x f64
 >>> print(h.tile(i=2).show())
-for i_0 = 0 to (s0 + 1) floordiv 2 step 1 {
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 <= 2 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
-      const 2 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
-  bind i_1 = %i_1
+      const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  bind i_1 = %i_1 local
   %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
   %v1_tile = generic "exp" domain (i_1, s1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64;
       yield t0 } : i_1 x s1 x f64
@@ -36,13 +36,13 @@ from fusejit.ir.ops import (
     Op,
     base_name,
 )
-from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.destinations import Destination, destinations
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.integers import Integers
 from fusejit.transform.core.parts import (
     bind_minimum,
-    bound,
     computed_in_parts,
     require_separable,
     stored_part,
@@ -199,6 +199,7 @@ def in_tiles(
                 induction=t.loop,
                 lower=AffineExpr.const(0),
                 upper=upper,
+                tiles=() if t.is_whole else (LoopTile(t.length, t.extent, t.size),),
             ),
         ]
     return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
@@ -215,10 +216,9 @@ def _count(graph: Graph, t: Tile, taken: set[str]) -> tuple[Graph, AffineExpr, l
         least = HostExpr("max", (host_of(t.size), HostExpr.const(1)))
         number = HostExpr("floordiv", (host_of(last), least))
         return replace(graph, symbols=[*graph.symbols, HostSymbol(name, number)]), count, []
-    builder = PayloadBuilder([], [I64])
-    divisor = builder.op("maximum", [builder.index(t.size), builder.const(1, I64)], I64)
-    number_ref = builder.op("floor_divide", [builder.index(last), divisor], I64)
-    return graph, count, bound(name, builder.finish([number_ref]))
+    integers = Integers(1)
+    least_size = integers(t.size).maximum(1)
+    return graph, count, integers.bound("number", {name: integers(last).floordiv(least_size)})
 
 
 def _check(
@@ -260,10 +260,7 @@ def _length(t: Tile) -> list[Op]:
         return []
     if isinstance(t.given, int):
         return bind_minimum(t.length, t.given, t.extent - t.start)
-    builder = PayloadBuilder([], [I64])
-    number = builder.index(AffineExpr.symbol(t.loop))
-    start = builder.op("multiply", [number, builder.index(t.size)], I64)
-    at = bound(t.begin, builder.finish([start]))
-    builder = PayloadBuilder([], [I64])
-    refs = [builder.index(t.size), builder.index(t.extent - t.start)]
-    return [*at, *bound(t.length, builder.finish([builder.op("minimum", refs, I64)]))]
+    integers = Integers(2)
+    start = integers(AffineExpr.symbol(t.loop)) * t.size
+    length = (integers(t.extent) - start).minimum(t.size)
+    return integers.bound("tile", {t.begin: start, t.length: length})

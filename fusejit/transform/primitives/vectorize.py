@@ -25,8 +25,9 @@ combines nothing are vectorized by LLVM. Source: MLIR's ``transform.structured.v
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.ir.ops import GenericOp, RegisterTile
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.tiles import RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal

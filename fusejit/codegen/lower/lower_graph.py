@@ -1,4 +1,4 @@
-"""ExecutionPlan -> Program: every op of the fused graph as loops of a kernel or a library call."""
+"""Graph -> Program: every op of the fused graph as loops of a kernel or a library call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.parallel_loops import ParallelLoopEmitter
 from fusejit.codegen.lower.slots import Slots
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.execution_plan import ExecutionPlan, KernelStep, walk_steps
+from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, deferred_ops, is_draw, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
@@ -69,33 +69,27 @@ from fusejit.ir.verifier.loop_rules import verify_kernel
 
 
 def lower(
-    schedule: ExecutionPlan,
+    graph: Graph,
     checks: Sequence[PathCheck],
     merge: bool = True,
     log: PassLog | None = None,
 ) -> Program:
-    """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie.
+    """Lower a graph; ``checks`` tell which argument arrays there are and how they lie.
 
     With ``merge``, neighbouring nests over the same points become one. The passes over kernels are
     recorded in the log.
     """
-    return _Lowering(schedule, checks, merge, PassLog() if log is None else log).run()
+    return _Lowering(graph, checks, merge, PassLog() if log is None else log).run()
 
 
 class _Lowering(ParallelLoopEmitter):
     def __init__(
-        self, schedule: ExecutionPlan, checks: Sequence[PathCheck], merge: bool, log: PassLog
+        self, graph: Graph, checks: Sequence[PathCheck], merge: bool, log: PassLog
     ) -> None:
-        super().__init__(schedule.graph, assign_buffers(schedule))
+        super().__init__(graph, assign_buffers(graph))
         self.merge = merge
         self.log = log
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
-        self.groups = [
-            g
-            for step in walk_steps(schedule.steps)
-            if isinstance(step, KernelStep)
-            for g in step.groups
-        ]
         self.program = Program(self.graph)
         self.program_steps = self.program.steps  # of the block that is being lowered
         self.num_kernels = 0
@@ -109,7 +103,7 @@ class _Lowering(ParallelLoopEmitter):
         self.slots = Slots(
             self.program,
             self.assignment,
-            overwritten_products(schedule, self.assignment),
+            overwritten_products(graph, self.assignment),
             self.binds,
             self.memrefs,
             self.memory,
@@ -138,7 +132,6 @@ class _Lowering(ParallelLoopEmitter):
 
     def _steps(self, block: Block) -> None:
         """The ops of a block of the launcher, one kernel for each stretch between other steps."""
-        grouped = {op: group for group in self.groups for op in group.ops}
         step = None
         for op in block.ops:
             check_budget()
@@ -157,9 +150,6 @@ class _Lowering(ParallelLoopEmitter):
                 self._host_loop(op)
             elif isinstance(op, Cond) and runs_on_host(op):
                 self._host_cond(op)
-            elif isinstance(op, GenericOp) and op in grouped:
-                if op is grouped[op].ops[0]:
-                    self.group(grouped[op])
             else:
                 self.op(op)
 
