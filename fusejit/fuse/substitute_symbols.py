@@ -28,6 +28,7 @@ from fusejit.ir.ops import (
     Write,
 )
 from fusejit.ir.payload import Instr
+from fusejit.ir.tiles import LoopTile
 from fusejit.ir.values import Buffer, Value, View
 
 
@@ -131,5 +132,9 @@ class SymbolSubstitution:
                     induction=self._name(op.induction),
                     lower=self.expr(op.lower),
                     upper=self.expr(op.upper),
+                    tiles=tuple(
+                        LoopTile(self._name(t.length), self.expr(t.extent), self.expr(t.largest))
+                        for t in op.tiles
+                    ),
                 )
         return op

@@ -15,7 +15,7 @@ class LoopTile:
     largest: AffineExpr
 
     def __str__(self) -> str:
-        return f"{self.length} <= {self.largest} of {self.extent}"
+        return f"{self.length} max {self.largest} of {self.extent}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """`tile_groups`: the ops of each group in one parallel loop over tiles.
 
     %tile, %number = generic "tiles" ..         # how wide tiles are, and how many there are
-    for item = 0 to number parallel tiles (wide <= tile of s0) {
+    for item = 0 to number parallel tiles (wide max tile of s0) {
       %start, %wide = generic "tile" ..
       %m = generic "max" domain (wide, s1) ..   # the ops on [start, start + wide)
       %e = generic "exp" ..
       store @y [start ..] = ..
     }
 
-Only a tile exists of values that nothing outside reads; an op that is read at neighbours runs that
-much further (its halo). How wide tiles are is known when the kernel runs. Bands are cut so that a
+Of values that only the group reads there is no more than a tile; an op that is read at neighbours
+runs that much further (its halo). How wide tiles are is known when the kernel runs. Bands are cut so that a
 tile stays in the nearest cache. Where a shared loop is the unit-stride dim of an array whose other
 dims run inside, a tile is a strip of columns. A narrow strip touches a page for each of its rows
 and waits for the address translation (a strip of 16 columns is copied eight times slower than whole

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from fusejit.ir.execution_plan import FusionReport, Group, KernelStep
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.verifier.verify import verify
+from fusejit.transform import tile_groups
 from fusejit_testing.compare import Bound, assert_same, assert_same_results
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.oracle import decorate
@@ -336,8 +338,8 @@ def test_bits_do_not_depend_on_grouping(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_grouping_keeps_the_meaning_of_random_graphs(seed: int) -> None:
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_grouping_keeps_the_meaning_of_random_graphs(seed: int, tile: int) -> None:
     program = random_graph(seed, num_ops=12)
     graph = canonicalize(program.graph)
 
@@ -346,6 +348,10 @@ def test_grouping_keeps_the_meaning_of_random_graphs(seed: int) -> None:
         return [*interpret(of, argument_paths(arguments)), *arguments.values()]
 
     after, groups = form_groups(graph, FusionReport())
+    with mock.patch.multiple(tile_groups, TILE_POINTS=tile, STRIP_POINTS=tile, STRIP_COLUMNS=2):
+        tiled = tile_groups.tile_groups(after, groups)
+    verify(tiled)
+    assert_same_results(outcome(tiled), outcome(graph))
     assert (after is graph) == (not groups)
     verify(after)
     assert sorted(map(id, after.block.ops)) == sorted(map(id, graph.block.ops))

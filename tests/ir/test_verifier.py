@@ -199,6 +199,10 @@ BODIES = [
         "loops carry one type: 0 yields for 1 arguments",
     ),
     (
+        "for i0 = 0 to 3 step 1 tiles (i1 max 4 of s0) { }",
+        "tiles have lengths: i1 is not bound in the body",
+    ),
+    (
         "for i0 = 0 to 3 step 0 { }",
         "loops are counted or conditional: the step is 0",
     ),

@@ -370,11 +370,11 @@ class _GraphParser(ElementParser):
         )
 
     def tiles(self) -> Iterator[LoopTile]:
-        """``(i_1 <= 64 of s0, ..)``."""
+        """``(i_1 max 64 of s0, ..)``."""
         self.cursor.expect("(")
         while True:
             length = self.cursor.name("the length of a tile")
-            self.cursor.expect("<=")
+            self.cursor.expect("max")
             largest = self.affine()
             self.cursor.expect("of")
             yield LoopTile(length, self.affine(), largest)

@@ -24,6 +24,7 @@ from fusejit.ir.ops import (
     Store,
     ViewOp,
     Write,
+    walk,
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -265,6 +266,16 @@ def loops_are_counted_or_conditional(op: Op) -> Iterator[str]:
     yield from _one_bool("the condition yields", op.condition.yields)
 
 
+def tiles_have_lengths(op: Op) -> Iterator[str]:
+    """The body of a counted loop binds the lengths of its tiles."""
+    if not isinstance(op, Loop) or not op.tiles:
+        return
+    bound = {inner.symbol for inner in walk(op.body) if isinstance(inner, Bind)}
+    yield from (f"{t.length} is not bound in the body" for t in op.tiles if t.length not in bound)
+    if op.condition is not None:
+        yield "a conditional loop has tiles"
+
+
 def conditionals_choose_between_equal_types(op: Op) -> Iterator[str]:
     """The predicate is one bool; both blocks yield the types of the results."""
     if not isinstance(op, Cond):
@@ -305,5 +316,6 @@ OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     symbols_are_bound_to_integers,
     loops_carry_one_type,
     loops_are_counted_or_conditional,
+    tiles_have_lengths,
     conditionals_choose_between_equal_types,
 )

@@ -189,6 +189,7 @@ def symbols_of(op: Op) -> frozenset[str]:
             exprs += [e for e in shown if isinstance(e, AffineExpr)]
         case Loop():
             exprs += [e for e in (op.lower, op.upper) if e is not None]
+            exprs += [e for tile in op.tiles for e in (tile.extent, tile.largest)]
     return more.union(*(e.symbols() for e in exprs))
 
 

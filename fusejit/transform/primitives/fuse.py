@@ -2,7 +2,7 @@
 
 >>> h = schedule(lambda a: np.exp(a).sum(axis=1), np.ones((3, 4)))["sum"].tile(i=2)
 >>> print(h.show())
-for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 <= 2 of s0) {
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
       const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
@@ -12,7 +12,7 @@ for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 <= 2 of s0) {
   store @v2 v2 [(d0) -> (d0 + 2 * i_0)] (i_1) = %v2_tile
 }
 >>> print(h.fuse("exp").show())
-for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 <= 2 of s0) {
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
       const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local

@@ -2,7 +2,7 @@
 
 >>> h = schedule(lambda a: np.exp(a), np.ones(3))["exp"].tile(i=8)
 >>> print(h.show())
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 <= 8 of s0) {
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
       const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
@@ -18,13 +18,14 @@ graph @"<lambda>"
 {
   %v0 = load @a v0 : s0 x f64
   alloc @v1 : s0 x f64 class 1
-  for i_0 = 0 to (s0) floordiv 8 step 1 tiles (i_1 <= 8 of s0) {
+  for i_0 = 0 to (s0) floordiv 8 step 1 {
     %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
     %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
         t0 } : 8 x f64
     store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
   }
-  for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1 <= 8 of s0) {
+  for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1_rest max 8 of (s0) mod
+      8) {
     %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) :
         i64; t1 = const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
     bind i_1_rest = %i_1 local
@@ -140,9 +141,11 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     """Cut off the last, shorter tile of a loop."""
     loop = next(o for o in walk(graph.block) if isinstance(o, Loop) and o.induction == info.symbol)
     bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
-    whole = _extent(loop, bind, info).floordiv(info.size)
+    (tile,) = loop.tiles
+    whole = tile.extent.floordiv(info.size)
 
-    last = replace(loop, lower=whole, is_parallel=False)
+    left_over = replace(tile, extent=tile.extent.mod(info.size))
+    last = replace(loop, lower=whole, is_parallel=False, tiles=(left_over,))
     left = Block((), [] if whole == loop.upper else [last])
     clone = Clone(next_alias_class(graph))
     taken = symbols_of(graph)
@@ -152,7 +155,7 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
 
     main = SymbolSubstitution({info.length: AffineExpr.const(info.size)})
     inside = replace(loop.body, ops=[o for o in loop.body.ops if o is not bind])
-    first = replace(loop, upper=whole, body=main.block(inside))
+    first = replace(loop, upper=whole, body=main.block(inside), tiles=())
     gone = {*main.buffers}
     made = {b: other.buffers.get(b, b) for b in clone.buffers.values()}
     buffers: list[Buffer] = [b for b in graph.buffers if b not in gone]
@@ -161,14 +164,6 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     copies = {old: other.values.get(new, new) for old, new in clone.values.items()}
     graph = with_versions(eliminate_dead_ops(graph))
     return Peeled(graph, main.values, copies, renamed)
-
-
-def _extent(loop: Loop, bind: Bind, info: LoopInfo) -> AffineExpr:
-    """The extent that the tiles of a loop share."""
-    length = next(o for o in loop.body.ops if bind.value in o.results)
-    assert isinstance(length, GenericOp)
-    left: AffineExpr = next(i.attr for i in length.payload.instrs if i.op == "index")
-    return left + AffineExpr.symbol(info.symbol) * info.size
 
 
 def _named_rest(block: Block, taken: set[str]) -> Block:

@@ -2,7 +2,7 @@
 
 >>> h = schedule(lambda x, y: x + y.T, *2 * [np.ones((30, 30))])["add"].tile(i=8)
 >>> print(h.promote("y").show())
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 <= 8 of s0) {
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
       const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local

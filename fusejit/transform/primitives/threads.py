@@ -2,9 +2,9 @@
 
 >>> h = schedule(lambda a: a + 1, np.ones(30))["add"].tile(i=8)
 >>> print(h.show().splitlines()[0])
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 <= 8 of s0) {
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
 >>> print(h.threads("i.0").show().splitlines()[0])
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 parallel tiles (i_1 <= 8 of s0) {
+for i_0 = 0 to (s0 + 7) floordiv 8 step 1 parallel tiles (i_1 max 8 of s0) {
 
 Rule: each tile writes elements of its own: the dim of the loop is parallel. Source: MLIR's
 ``tile_using_forall``, which takes reduced dims too and lets threads race.

@@ -5,7 +5,7 @@
 %v1 = generic "exp" domain (s0, s1) ins (%v0) outs (write) { t0 = exp in0 : f64; yield t0 } : s0
     x s1 x f64
 >>> print(h.tile(i=2).show())
-for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 <= 2 of s0) {
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
   %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
       const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
