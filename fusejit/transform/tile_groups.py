@@ -9,10 +9,10 @@
     }
 
 Of values that only the group reads there is no more than a tile; an op that is read at neighbours
-runs that much further (its halo). How wide tiles are is known when the kernel runs. Bands are cut so that a
-tile stays in the nearest cache. Where a shared loop is the unit-stride dim of an array whose other
-dims run inside, a tile is a strip of columns. A narrow strip touches a page for each of its rows
-and waits for the address translation (a strip of 16 columns is copied eight times slower than whole
+runs that much further (its halo). How wide tiles are is known when the kernel runs. Tiles of rows
+stay in the nearest cache. Where a shared loop is the unit-stride dim of an array whose other dims
+run inside, a tile is a strip of columns. A narrow strip touches a page for each of its rows and
+waits for the address translation (a strip of 16 columns is copied eight times slower than whole
 rows), so strips are as large as the second-level cache allows, and if that is less than a page wide
 the shared loop is not cut.
 """
@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.execution_plan import Group
@@ -73,7 +74,7 @@ def tile_groups(graph: Graph, groups: Sequence[Group]) -> Graph:
     """Put the ops of each group into a loop over tiles; the same object if there is no group."""
     for number, group in enumerate(groups):
         graph = _TiledGroup(graph, group, f"g{number}").rewritten()
-    return with_versions(graph) if groups else graph
+    return with_versions(eliminate_dead_ops(graph)) if groups else graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,15 @@ class _TiledGroup:
             tiles=tuple(LoopTile(s.wide, s.extent, AffineExpr.symbol(s.tile)) for s in self.loops),
         )
         ops: list[Op] = []
+        late: list[Op] = []  # views of what the group computes
+        made = {result for op in group.ops for result in op.results}
         for op in self.graph.block.ops:
             if op is group.ops[-1]:
-                ops += [*self.before, *self._tile_sizes(), loop, *self.after]
+                ops += [*self.before, *self._tile_sizes(), loop, *self.after, *late]
+                made.clear()
+            elif not made.isdisjoint(op.operand_values) and op not in group.ops:
+                late.append(op)
+                made.update(op.results)
             elif op not in group.ops and op is not group.store:
                 ops.append(op)
         return replace(self.graph, block=replace(self.graph.block, ops=ops))
