@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.new_names import symbols_of, unused
-from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
+from fusejit.fuse.rewrite_blocks import definitions, expand_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
@@ -31,7 +31,6 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
     Bind,
-    Block,
     GenericOp,
     Init,
     Load,
@@ -61,20 +60,14 @@ def convolutions_by_blas(graph: Graph) -> Graph:
         return graph
     made = Products(graph)
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        if not any(map(is_by_routine, block.ops)):
-            return block
-        ops: list[Op] = []
-        for op in block.ops:
-            if not isinstance(op, GenericOp) or not is_by_routine(op):
-                ops.append(op)
-            elif why_no_product(op):  # a schedule has changed it
-                ops.append(replace(op, library_call=None))
-            else:
-                ops += made.of(op)[0]
-        return replace(block, ops=ops)
+    def parts(op: Op) -> list[Op]:
+        if not isinstance(op, GenericOp) or not is_by_routine(op):
+            return [op]
+        if why_no_product(op):  # a schedule has changed it
+            return [replace(op, library_call=None)]
+        return made.of(op)[0]
 
-    return made.completed(rewrite_blocks(graph, rewrite))
+    return made.completed(expand_ops(graph, parts))
 
 
 def why_no_convolution(op: GenericOp) -> str:

@@ -7,7 +7,7 @@ nothing that names a value has to know, and hands back the same object when noth
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
@@ -55,6 +55,25 @@ def _rewrite_block(block: Block, results: frozenset[Value], rewrite: BlockRewrit
 def rewrite_ops(graph: Graph, rewrite: Callable[[Op], Op]) -> Graph:
     """Replace each op of each block by ``rewrite(op)``, which defines the same values."""
     return rewrite_blocks(graph, lambda block, _: map_ops(block, rewrite))
+
+
+def rewrite_generics(graph: Graph, rewrite: Callable[[GenericOp], GenericOp]) -> Graph:
+    """Replace each generic op that calls no routine by ``rewrite(op)``, as `rewrite_ops` does."""
+
+    def rewritten(op: Op) -> Op:
+        return op if not isinstance(op, GenericOp) or op.library_call is not None else rewrite(op)
+
+    return rewrite_ops(graph, rewritten)
+
+
+def expand_ops(graph: Graph, parts: Callable[[Op], Iterable[Op]]) -> Graph:
+    """Replace each op of each block by several ops, or by none; one stays that is its only part."""
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        ops = [part for op in block.ops for part in parts(op)]
+        return block if _all_same(ops, block.ops) else replace(block, ops=ops)
+
+    return rewrite_blocks(graph, rewrite)
 
 
 def map_ops(block: Block, rewrite: Callable[[Op], Op]) -> Block:

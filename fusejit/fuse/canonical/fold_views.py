@@ -16,8 +16,9 @@ from fusejit.fuse.canonical.stale_loads import stale_reads
 from fusejit.fuse.canonical.tidy_operands import gathered_inputs, tidy
 from fusejit.fuse.rewrite_blocks import (
     definitions,
-    map_ops,
+    expand_ops,
     rewrite_blocks,
+    rewrite_generics,
     rewrite_ops,
     substitute_values,
 )
@@ -145,7 +146,7 @@ def _read_through_views(graph: Graph) -> Graph:
             return Operand(op.source, op.map.compose(operand.map))
         return operand
 
-    return rewrite_ops(graph, lambda op: _map_operands(op, source))
+    return rewrite_generics(graph, lambda op: _map_operands(op, source))
 
 
 def _read_whole_buffers(graph: Graph) -> Graph:
@@ -166,24 +167,14 @@ def _read_whole_buffers(graph: Graph) -> Graph:
             whole[operand.value] = replace(load, results=(value,), view=View.whole(buffer))
         return Operand(whole[operand.value].results[0], load.view.map.compose(operand.map))
 
-    def rewrite(op: Op) -> Op:
-        return _map_operands(op, whole_load)
+    def with_whole(op: Op) -> list[Op]:
+        return [whole[op.results[0]], op] if op.results and op.results[0] in whole else [op]
 
-    def insert(block: Block, _: frozenset[Value]) -> Block:
-        ops: list[Op] = []
-        for op in block.ops:
-            if isinstance(op, Load) and op.results[0] in whole:
-                ops.append(whole[op.results[0]])
-            ops.append(op)
-        return block if len(ops) == len(block.ops) else replace(block, ops=ops)
-
-    graph = rewrite_blocks(graph, lambda block, _: map_ops(block, rewrite))
-    return rewrite_blocks(graph, insert) if whole else graph
+    graph = rewrite_generics(graph, lambda op: _map_operands(op, whole_load))
+    return expand_ops(graph, with_whole) if whole else graph
 
 
-def _map_operands(op: Op, rewrite: Callable[[Operand, GenericOp], Operand]) -> Op:
-    if not isinstance(op, GenericOp) or op.library_call is not None:
-        return op
+def _map_operands(op: GenericOp, rewrite: Callable[[Operand, GenericOp], Operand]) -> GenericOp:
     gathered = gathered_inputs(op.payload)
     inputs = tuple(
         operand if k in gathered else rewrite(operand, op) for k, operand in enumerate(op.inputs)

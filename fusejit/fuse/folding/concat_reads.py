@@ -15,7 +15,7 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.constants import splat_values
 from fusejit.fuse.canonical.stale_loads import read_classes, with_versions
 from fusejit.fuse.canonical.tidy_operands import tidy
-from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
+from fusejit.fuse.rewrite_blocks import definitions, expand_ops, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
@@ -418,9 +418,5 @@ def _without_unread(graph: Graph) -> Graph:
             return op.view.buffer not in unread
         return not (isinstance(op, Alloc) and op.buffer in unread)
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        kept = [op for op in block.ops if keep(op)]
-        return block if len(kept) == len(block.ops) else replace(block, ops=kept)
-
-    buffers = [b for b in graph.buffers if b not in unread]
-    return _without_unread(replace(rewrite_blocks(graph, rewrite), buffers=buffers))
+    kept = expand_ops(graph, lambda op: (op,) if keep(op) else ())
+    return _without_unread(replace(kept, buffers=[b for b in graph.buffers if b not in unread]))
