@@ -46,7 +46,7 @@ class Clone:
     def value(self, value: Value) -> Value:
         """The copy's own value."""
         if value not in self.values:
-            self.values[value] = Value(value.name, value.type, value.kind, value.order)
+            self.values[value] = replace(value)
         return self.values[value]
 
     def buffer(self, buffer: Buffer) -> Buffer:

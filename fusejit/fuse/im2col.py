@@ -213,10 +213,9 @@ class Products:
             if found is not None:
                 return found
         place = {d: AffineExpr.dim(at) for at, d in enumerate(order)}
-        reads = tuple(r.substitute(dims=place) for r in operand.map.results)
         type_ = TensorType(value.type.dtype, tuple(op.domain[d] for d in order))
         copy = Value(f"{value.name}_{name}", type_)
-        made = _copy(name, value, IndexingMap(len(order), reads), copy, op)
+        made = _copy(name, value, operand.map.over(len(order), place), copy, op)
         ops.append(replace(made, is_materialized=op.library_call is None))
         if is_whole:
             return copy

@@ -127,6 +127,12 @@ class IndexingMap:
             self.num_dims, tuple(r.substitute(symbols=symbols) for r in self.results)
         )
 
+    def over(
+        self, num_dims: int, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]
+    ) -> IndexingMap:
+        """The map from other dims; ``dims`` has the old ones as expressions of these."""
+        return IndexingMap(num_dims, tuple(r.substitute(dims=dims) for r in self.results))
+
     def evaluate(
         self, dims: Sequence[int], symbols: Mapping[str, int] | None = None
     ) -> tuple[int, ...]:
@@ -147,9 +153,7 @@ class IndexingMap:
 def _composed(outer: IndexingMap, inner: IndexingMap) -> IndexingMap:
     if outer.num_dims != inner.rank:
         raise ValueError(f"cannot compose {outer} with {inner}: {outer.num_dims} != {inner.rank}")
-    return IndexingMap(
-        inner.num_dims, tuple(r.substitute(dims=inner.results) for r in outer.results)
-    )
+    return outer.over(inner.num_dims, inner.results)
 
 
 @functools.lru_cache(maxsize=4096)

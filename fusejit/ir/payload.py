@@ -15,7 +15,7 @@ subscripts (a gather); the map of that input is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,14 @@ class Payload:
     def symbols(self) -> frozenset[str]:
         """The graph symbols it reads."""
         return frozenset().union(*(i.attr.symbols() for i in self.instrs if i.op == "index"))
+
+    def over(self, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]) -> Payload:
+        """The payload over other dims; ``dims`` has the old ones as expressions of these."""
+        instrs = (
+            replace(i, attr=i.attr.substitute(dims=dims)) if i.op == "index" else i
+            for i in self.instrs
+        )
+        return replace(self, instrs=tuple(instrs))
 
     # -- meaning --------------------------------------------------------------------------------
     def evaluate(
@@ -291,9 +299,16 @@ def drop_dead(payload: Payload) -> Payload:
     return replace(payload, instrs=tuple(kept), results=tuple(new_ref[r] for r in payload.results))
 
 
-def identity_payload(dtype: np.dtype) -> Payload:
-    """``{ yield in0 }``: a copy."""
-    return Payload((dtype, dtype), 1, (), (0,))
+def identity_payload(*dtypes: np.dtype) -> Payload:
+    """``{ yield in0 }``: a copy, or one of each of several inputs."""
+    n = len(dtypes)
+    return Payload((*dtypes, *dtypes), n, (), tuple(range(n)))
+
+
+def binary_payload(name: str, dtype: np.dtype) -> Payload:
+    """``{ t0 = multiply in0, in1; yield t0 }``."""
+    builder = PayloadBuilder([dtype, dtype], [dtype])
+    return builder.finish([builder.op(name, [0, 1], dtype)])
 
 
 def iterate_refs(payload: Payload) -> Iterator[tuple[int, Instr]]:

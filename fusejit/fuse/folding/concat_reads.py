@@ -17,6 +17,7 @@ from fusejit.fuse.canonical.stale_loads import read_classes, with_versions
 from fusejit.fuse.canonical.tidy_operands import tidy
 from fusejit.fuse.rewrite_blocks import definitions, expand_ops, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
@@ -338,29 +339,18 @@ def _mentions(graph: Graph) -> set[Buffer]:
 
 def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenated]) -> GenericOp:
     """The op over a region: its operands shifted, joined ones replaced by their parts."""
-    moved = [AffineExpr.dim(d) + low for d, low in enumerate(region.lows)]
-
-    def shifted(map: IndexingMap) -> IndexingMap:
-        return IndexingMap(map.num_dims, tuple(r.substitute(moved) for r in map.results))
-
-    inputs: list[Operand] = []
-    for k, operand in enumerate(op.inputs):
-        part = region.parts.get(k)
-        if part is None:
-            inputs.append(Operand(operand.value, shifted(operand.map)))
-            continue
-        join = loaded[operand.value]
-        load = next(ld for ld in join.loads if ld.results[0] is operand.value)
-        place = shifted(load.view.map.compose(operand.map)).results
+    moved = {d: AffineExpr.dim(d) + low for d, low in enumerate(region.lows)}
+    new = on_domain(op, moved, region.extents, op.iterators)
+    inputs = [*new.inputs]
+    for k, part in region.parts.items():
+        join = loaded[inputs[k].value]
+        load = next(ld for ld in join.loads if ld.results[0] is inputs[k].value)
+        place = load.view.map.compose(inputs[k].map).results
         results = [_ZERO] * part.value.type.rank
         for axis, dim in enumerate(part.dims):
             if dim is not None:
                 results[dim] = place[axis] - part.sides[axis][0]
-        inputs.append(Operand(part.value, IndexingMap(len(op.domain), tuple(results))))
-    instrs = tuple(
-        replace(i, attr=i.attr.substitute(moved)) if i.op == "index" else i
-        for i in op.payload.instrs
-    )
+        inputs[k] = Operand(part.value, IndexingMap(len(op.domain), tuple(results)))
     made = []
     for init, value in zip(op.inits, op.results, strict=True):
         dims = [r.as_dim() for r in init.map.results]
@@ -370,12 +360,10 @@ def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenat
         )
     return tidy(
         replace(
-            op,
+            new,
             results=tuple(made),
-            domain=region.extents,
             inputs=tuple(inputs),
             inits=tuple(Init(i.map) for i in op.inits),
-            payload=replace(op.payload, instrs=instrs),
         )
     )
 

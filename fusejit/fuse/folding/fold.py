@@ -20,7 +20,7 @@ from fusejit.fuse.canonical.tidy_operands import (
 from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand, Origin
-from fusejit.ir.payload import Instr, PayloadBuilder
+from fusejit.ir.payload import PayloadBuilder
 
 
 def fused_to_producer(producer: GenericOp, operand_index: int, consumer: GenericOp) -> IndexingMap:
@@ -110,13 +110,10 @@ def fold(
         ],
     )
 
-    def move_producer(instr: Instr) -> Instr:
-        if instr.op == "index":
-            return replace(instr, attr=instr.attr.substitute(dims=to_producer.results))
-        return renumber_extract(instr, producer_place)
-
     produced = builder.inline(
-        payload_p, [*producer_place, *([None] * len(producer.inits))], move_producer
+        payload_p.over(to_producer.results),
+        [*producer_place, *([None] * len(producer.inits))],
+        lambda instr: renumber_extract(instr, producer_place),
     )
 
     def element(k: int) -> int:

@@ -218,18 +218,18 @@ class _Splitting:
         renamed: dict[Value, Value] = {}
         ops: list[Op] = []
         for op in again:
-            results = tuple(fresh_value(v) for v in op.results)
+            results = tuple(replace(v) for v in op.results)
             renamed.update(zip(op.results, results, strict=True))
             ops.append(replace(op, results=results))
         for buffer, value in zip(buffers, kept, strict=True):
             loaded = Value(buffer.name, buffer.type)
-            renamed[value] = fresh_value(value)
+            renamed[value] = replace(value)
             ops.append(Load(results=(loaded,), view=View.whole(buffer), version=0))
             ops.append(_number(renamed[value], loaded, place))
         in_order = Block(loop.body.arguments, [*ops, *behind], loop.body.yields)
         in_order = substitute_in_block(in_order, renamed)
-        arguments = tuple(fresh_value(v) for v in loop.body.arguments)
-        yields, results = (tuple(map(fresh_value, loop.results)) for _ in range(2))
+        arguments = tuple(replace(v) for v in loop.body.arguments)
+        yields, results = (tuple(map(replace, loop.results)) for _ in range(2))
         second_half = replace(
             loop,
             results=yields,
@@ -369,11 +369,6 @@ def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op
                 wanted.add(made[value])
                 todo.append(made[value])
     return op in wanted
-
-
-def fresh_value(value: Value) -> Value:
-    """Another value of the same name, type and kind."""
-    return Value(value.name, value.type, value.kind, value.order)
 
 
 def _number(result: Value, array: Value, place: IndexingMap) -> GenericOp:

@@ -52,7 +52,7 @@ from fusejit.fuse.im2col import Products, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.payload import I64, PayloadBuilder, binary_payload
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.ir.winograd_matrices import TABLE, Winograd
@@ -133,9 +133,8 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
     if why := why_no_product(op):
         return f"it is no convolution with filters: {why}"
     dtype = op.results[0].type.dtype
-    builder = PayloadBuilder([dtype, dtype], [dtype])
-    multiplied = builder.finish([builder.op("multiply", [0, 1], dtype)])
-    if dtype.kind != "f" or op.payload != multiplied or op.inits[0].combiner != "add":
+    is_product = op.payload == binary_payload("multiply", dtype)
+    if dtype.kind != "f" or not is_product or op.inits[0].combiner != "add":
         return f"it adds no products of floats: {op.payload} by {op.inits[0].combiner}"
     image, _ = (op.inputs[k].map for k in window_and_kernel(op))
     windows = []
@@ -250,8 +249,6 @@ class _Made:
         extents = [*value.type.extents]
         extents[axis] = AffineExpr.const(matrix.shape[0])
         reads = [rank if k == axis else k for k in range(rank)]
-        builder = PayloadBuilder([dtype, dtype], [dtype])
-        term = builder.op("multiply", [0, 1], dtype)
         return self.add(
             GenericOp(
                 results=(Value(f"{value.name}_{name[9:]}", TensorType(dtype, tuple(extents))),),
@@ -263,7 +260,7 @@ class _Made:
                     Operand(value, IndexingMap.select(rank + 1, reads)),
                 ),
                 inits=(Init(IndexingMap.select(rank + 1, range(rank)), "add"),),
-                payload=builder.finish([term]),
+                payload=binary_payload("multiply", dtype),
                 name=name,
                 is_materialized=True,
             )
