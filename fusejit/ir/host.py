@@ -69,14 +69,6 @@ class HostOp:
         return f"({text})" if self.is_operator and is_operand else text
 
 
-def _bool_and(a: Any, b: Any) -> bool:
-    return bool(a) and bool(b)
-
-
-def _bool_or(a: Any, b: Any) -> bool:
-    return bool(a) or bool(b)
-
-
 def generator_address(rng: Any) -> int:
     """The address of a generator's ``bitgen_t`` (numpy/random/bitgen.h).
 
@@ -127,8 +119,8 @@ _OPERATORS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("eq", operator.eq, "{0} == {1}"),
     ("ne", operator.ne, "{0} != {1}"),
     ("not", operator.not_, "not {0}"),
-    ("and", _bool_and, "bool({0}) and bool({1})"),
-    ("or", _bool_or, "bool({0}) or bool({1})"),
+    ("and", lambda a, b: bool(a) and bool(b), "bool({0}) and bool({1})"),
+    ("or", lambda a, b: bool(a) or bool(b), "bool({0}) or bool({1})"),
 )
 _CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("abs", abs, "abs({0})"),
@@ -253,6 +245,12 @@ class HostExpr:
             if opposite is not None:
                 return HostExpr(opposite, inner.operands)._user_text(names, is_operand)
         return HOST_OPS[self.op].text([o._user_text(names) for o in self.operands], is_operand)
+
+    def names(self) -> frozenset[str]:
+        """The symbols and scalars that it reads."""
+        if self.op == "name":
+            return frozenset((self.attr,))
+        return frozenset().union(*(o.names() for o in self.operands))
 
     @property
     def may_raise(self) -> bool:

@@ -223,9 +223,7 @@ class Write(Op):
     value: Value
     version: int
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -294,9 +292,7 @@ class Assert(Op):
     shown: CheckedIndex | None = None
     integer: Value | None = None
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.MAY_RAISE
+    effect = Effect.MAY_RAISE
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -310,9 +306,7 @@ class Alloc(Op):
 
     buffer: Buffer
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -321,9 +315,7 @@ class Alias(Op):
 
     buffer: Buffer
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -337,9 +329,7 @@ class Bind(Op):
     symbol: str
     value: Value
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -432,6 +422,13 @@ class HostCall(Op):
     @property
     def operand_values(self) -> tuple[Value, ...]:
         return self.arguments
+
+
+def symbols_bound(op: Op) -> tuple[str, ...]:
+    """The symbols that an op defines for those after it."""
+    if isinstance(op, Bind):
+        return (op.symbol,)
+    return op.sizes if isinstance(op, HostCall) else ()
 
 
 def base_name(name: str) -> str:

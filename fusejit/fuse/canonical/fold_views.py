@@ -30,11 +30,11 @@ from fusejit.ir.ops import (
     Block,
     Effect,
     GenericOp,
-    HostCall,
     Load,
     Op,
     Operand,
     ViewOp,
+    symbols_bound,
 )
 from fusejit.ir.values import Value, View
 from fusejit.ir.verifier.scope_rules import symbols_of
@@ -94,7 +94,7 @@ def _load_viewed_parts(graph: Graph) -> Graph:
         loads = {op.results[0]: op for op in block.ops if isinstance(op, Load)}
         parts: dict[Value, list[Op]] = {}
         place = {id(op): at for at, op in enumerate(block.ops)}
-        bound = {symbol: at for at, op in enumerate(block.ops) for symbol in _bound_by(op)}
+        bound = {symbol: at for at, op in enumerate(block.ops) for symbol in symbols_bound(op)}
         late: dict[Value, Op] = {}
         for at, op in enumerate(block.ops):
             if isinstance(op, ViewOp) and (load := loads.get(op.source)) is not None:
@@ -124,13 +124,6 @@ def _load_viewed_parts(graph: Graph) -> Graph:
         return replace(block, ops=ops)
 
     return rewrite_blocks(graph, rewrite)
-
-
-def _bound_by(op: Op) -> tuple[str, ...]:
-    """The symbols that an op makes."""
-    if isinstance(op, Bind):
-        return (op.symbol,)
-    return op.sizes if isinstance(op, HostCall) else ()
 
 
 def _may_store(op: Op) -> bool:

@@ -39,11 +39,11 @@ def host_expressions_can_be_computed(graph: Graph) -> Iterator[str]:
     """They use known host ops and names, and no name needs itself."""
     exprs = {s.name: s.expr for s in graph.symbols}
     exprs |= {s.value.name: s.expr for s in graph.scalars}
-    needs = {name: _names_in(expr) for name, expr in exprs.items()}
+    needs = {name: expr.names() for name, expr in exprs.items()}
     others = [g.expr for g in graph.guards]
     others += [b.origin for b in graph.buffers if b.origin is not None]
     for expr in (*exprs.values(), *others):
-        for name in sorted(_names_in(expr) - exprs.keys()):
+        for name in sorted(expr.names() - exprs.keys()):
             yield f"{expr} uses {name}, which is neither a symbol nor a scalar"
         for op in sorted(_ops_in(expr) - HOST_OPS.keys()):
             yield f"{expr} uses the unknown host op {op!r}"
@@ -102,12 +102,6 @@ def view_complaints(view: View) -> Iterator[str]:
         yield f"{view.map} uses a dim that it does not take"
     if any(e.dims() for e in view.extents):
         yield "an extent depends on a dim"
-
-
-def _names_in(expr: HostExpr) -> frozenset[str]:
-    if expr.op == "name":
-        return frozenset((expr.attr,))
-    return frozenset().union(*map(_names_in, expr.operands))
 
 
 def _ops_in(expr: HostExpr) -> frozenset[str]:

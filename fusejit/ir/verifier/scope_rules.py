@@ -22,6 +22,7 @@ from fusejit.ir.ops import (
     Scatter,
     ViewOp,
     Write,
+    symbols_bound,
 )
 from fusejit.ir.values import Buffer, Value, View
 
@@ -57,10 +58,7 @@ class Scope:
             yield op
             if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
-            if isinstance(op, Bind):
-                self.symbols.add(op.symbol)
-            if isinstance(op, HostCall):
-                self.symbols.update(op.sizes)
+            self.symbols.update(symbols_bound(op))
             self._define(tuple(a for inner in op.blocks for a in inner.arguments))
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:

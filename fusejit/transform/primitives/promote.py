@@ -27,11 +27,11 @@ from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, ViewOp, walk
+from fusejit.ir.ops import Block, GenericOp, Op, ViewOp, walk
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied, operand_number
-from fusejit.transform.core.rules import enclosing, replaced
+from fusejit.transform.core.rules import enclosing, replaced, symbols_defined
 
 
 def promote(handle: H, operand: str, *, at: str | None = None, check: bool = True) -> H:
@@ -67,7 +67,7 @@ def promote(handle: H, operand: str, *, at: str | None = None, check: bool = Tru
     while isinstance(source := defining.get(value), ViewOp) and source in inside:
         value, map_ = source.source, source.map.compose(map_)
     used = map_.symbols().union(*(e.symbols() for e in extents))
-    if source in inside or used & _bound(inside):
+    if source in inside or used & symbols_defined(Block((), [before])):
         why = f"its slice of {operand} depends on loops inside {at}"
         raise illegal(step, op.name, why, [f'promote("{operand}")'])
     copy = copied(value, "copy", map_.results, extents, op.location)
@@ -92,9 +92,3 @@ def _place(handle: BaseHandle, at: str | None, step: str) -> Op:
         legal = [f'at="{name}"' for name in names if name]
         raise illegal(step, op.name, f"no loop {at} is around it", legal)
     return [*loops, op][names.index(at) + 1]
-
-
-def _bound(ops: set[Op]) -> set[str]:
-    """The symbols that loops and bound integers define."""
-    names = {op.induction for op in ops if isinstance(op, Loop) and op.induction}
-    return names | {op.symbol for op in ops if isinstance(op, Bind)}
