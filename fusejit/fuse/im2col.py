@@ -24,13 +24,13 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.new_names import symbols_of, unused
 from fusejit.fuse.rewrite_blocks import definitions, expand_ops
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.elementwise import bound_number, elementwise
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
-    Bind,
     GenericOp,
     Init,
     Load,
@@ -42,7 +42,7 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.payload import I64, PayloadBuilder, identity_payload
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
 
 ROUTINE, PRODUCT = "convolution", "matmul"
@@ -187,7 +187,10 @@ class Products:
             whole = split
         if not is_ordered:
             reads = IndexingMap.permutation([out.index(d) for d in made])
-            ops.append(_copy("transpose", whole, reads, result, op))
+            payload = identity_payload(result.type.dtype)
+            ops.append(
+                elementwise(result, [Operand(whole, reads)], payload, "transpose", op.location)
+            )
         return ops, product
 
     def matrix(
@@ -215,7 +218,8 @@ class Products:
         place = {d: AffineExpr.dim(at) for at, d in enumerate(order)}
         type_ = TensorType(value.type.dtype, tuple(op.domain[d] for d in order))
         copy = Value(f"{value.name}_{name}", type_)
-        made = _copy(name, value, operand.map.over(len(order), place), copy, op)
+        reads = Operand(value, operand.map.over(len(order), place))
+        made = elementwise(copy, [reads], identity_payload(type_.dtype), name, op.location)
         ops.append(replace(made, is_materialized=op.library_call is None))
         if is_whole:
             return copy
@@ -280,17 +284,7 @@ class Products:
         ref = builder.index(unknown[0])
         for other in unknown[1:]:
             ref = builder.op("multiply", [ref, builder.index(other)], I64)
-        value = Value(name, TensorType(I64), Kind.PYTHON)
-        number = GenericOp(
-            results=(value,),
-            domain=(),
-            iterators=(),
-            inputs=(),
-            inits=(Init(IndexingMap.scalar(0)),),
-            payload=builder.finish([ref]),
-            name="length",
-        )
-        ops += [number, Bind(symbol=name, value=value)]
+        ops += bound_number(name, builder.finish([ref]), name, "length")
         return AffineExpr.symbol(name) * factor
 
 
@@ -321,20 +315,6 @@ def _product(
         inits=(Init(IndexingMap.select(rank, [*batch, m, n]), op.inits[0].combiner),),
         payload=builder.finish(builder.inline(old, arguments)),
         library_call=None if call is None else call.replace(ROUTINE, PRODUCT),
-    )
-
-
-def _copy(name: str, source: Value, reads: IndexingMap, result: Value, op: GenericOp) -> GenericOp:
-    rank = result.type.rank
-    return GenericOp(
-        results=(result,),
-        location=op.location,
-        domain=result.type.extents,
-        iterators=(IteratorType.PARALLEL,) * rank,
-        inputs=(Operand(source, reads),),
-        inits=(Init(IndexingMap.identity(rank)),),
-        payload=identity_payload(source.type.dtype),
-        name=name,
     )
 
 

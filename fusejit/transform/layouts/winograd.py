@@ -50,9 +50,10 @@ import numpy as np
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.im2col import Products, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import I64, PayloadBuilder, binary_payload
+from fusejit.ir.payload import I64, PayloadBuilder, product_payload
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.ir.winograd_matrices import TABLE, Winograd
@@ -133,7 +134,7 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
     if why := why_no_product(op):
         return f"it is no convolution with filters: {why}"
     dtype = op.results[0].type.dtype
-    is_product = op.payload == binary_payload("multiply", dtype)
+    is_product = op.payload == product_payload(dtype)
     if dtype.kind != "f" or not is_product or op.inits[0].combiner != "add":
         return f"it adds no products of floats: {op.payload} by {op.inits[0].combiner}"
     image, _ = (op.inputs[k].map for k in window_and_kernel(op))
@@ -260,7 +261,7 @@ class _Made:
                     Operand(value, IndexingMap.select(rank + 1, reads)),
                 ),
                 inits=(Init(IndexingMap.select(rank + 1, range(rank)), "add"),),
-                payload=binary_payload("multiply", dtype),
+                payload=product_payload(dtype),
                 name=name,
                 is_materialized=True,
             )
@@ -277,15 +278,6 @@ def _matrix(matrix: np.ndarray, dtype: np.dtype, op: GenericOp) -> GenericOp:
         if number:
             test = builder.op("equal", [at, builder.const(place, I64)], BOOL)
             ref = builder.op("select", [test, builder.const(number, dtype), ref], dtype)
-    extents = (AffineExpr.const(rows), AffineExpr.const(columns))
-    return GenericOp(
-        results=(Value("winograd_matrix", TensorType(dtype, extents)),),
-        location=op.location,
-        domain=extents,
-        iterators=(PARALLEL, PARALLEL),
-        inputs=(),
-        inits=(Init(IndexingMap.identity(2)),),
-        payload=builder.finish([ref]),
-        name="winograd_matrix",
-        is_materialized=True,
-    )
+    type_ = TensorType(dtype, (AffineExpr.const(rows), AffineExpr.const(columns)))
+    result, payload = Value("winograd_matrix", type_), builder.finish([ref])
+    return elementwise(result, (), payload, result.name, op.location, is_materialized=True)

@@ -53,12 +53,14 @@ from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, walk
+from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op
 from fusejit.ir.values import Buffer, Value
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.lookup import op_of
 from fusejit.transform.core.rules import (
     enclosing,
+    loop_of,
     names_of,
     next_alias_class,
     replaced,
@@ -127,8 +129,8 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
         if value in values
     }
     new_value = peeled.main.get(value, value)
-    new = next(o for o in walk(peeled.graph.block) if new_value in o.results)
-    assert isinstance(new, GenericOp)
+    new = op_of(peeled.graph, new_value)
+    assert new is not None
     what = f"{loop} runs whole tiles of {info.size}, then the rest"
     loops[loop] = info._replace(length="")
     return handle.after(
@@ -138,7 +140,7 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
 
 def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     """Cut off the last, shorter tile of a loop."""
-    loop = next(o for o in walk(graph.block) if isinstance(o, Loop) and o.induction == info.symbol)
+    loop = loop_of(graph, info.symbol)
     bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
     whole = _extent(loop, bind, info).floordiv(info.size)
 
