@@ -11,29 +11,23 @@ for i_0 = 0 to (s0 + 7) floordiv 8 step 1 {
       t0 } : i_1 x f64
   store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (i_1) = %v1_tile
 }
->>> print(h.peel("i.0").schedule.show())
-graph @"<lambda>"
-  symbol s0 = size(arg:a, 0)
-  buffer @a : s0 x f64 = arg:a class 0 readonly
-{
-  %v0 = load @a v0 : s0 x f64
-  alloc @v1 : s0 x f64 class 1
-  for i_0 = 0 to (s0) floordiv 8 step 1 {
-    %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
-    %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
-        t0 } : 8 x f64
-    store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
-  }
-  for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 {
-    %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) :
-        i64; t1 = const 8 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
-    bind i_1_rest = %i_1
-    %v0_slice_1 = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
-    %v1_tile_1 = generic "exp_rest" domain (i_1_rest) ins (%v0_slice_1) outs (write) { t0 = exp
-        in0 : f64; yield t0 } : i_1_rest x f64
-    store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile_1
-  }
-  return @v1
+>>> h = h.peel("i.0")
+>>> print(h.show())
+for i_0 = 0 to (s0) floordiv 8 step 1 {
+  %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
+  %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
+      t0 } : 8 x f64
+  store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
+}
+>>> print(h.schedule["exp_rest"].show())
+for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) : i64;
+      t1 = const 8 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+  bind i_1_rest = %i_1
+  %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
+  %v1_tile = generic "exp_rest" domain (i_1_rest) ins (%v0_slice) outs (write) { t0 = exp in0 :
+      f64; yield t0 } : i_1_rest x f64
+  store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile
 }
 
 Rule: tiles of the loop may be shorter than the others. The loop then runs whole tiles only, so that

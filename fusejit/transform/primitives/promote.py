@@ -1,18 +1,15 @@
 """`promote`: copy the slice of an operand that a tile reads into dense memory, and read it there.
 
->>> h = schedule(lambda x, y: x + y.T, *2 * [np.ones((30, 30))])["add"].tile(i=8)
+>>> h = schedule(lambda x, y: x[:8] + y.T[:8], *2 * [np.ones((30, 30))])["add"].tile(i=4)
 >>> print(h.promote("y").show())
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
-      const 8 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
-  bind i_1 = %i_1
-  %v0_slice = view %v0 [(d0, d1) -> (d0 + 8 * i_0, d1)] : i_1 x s1 x f64
-  %v2_slice = view %v2 [(d0, d1) -> (d0 + 8 * i_0, d1)] : i_1 x s1 x f64
-  %v2_slice_copy = generic "copy" domain (i_1, s1) ins (%v2_slice) outs (write) materialized {
-      yield in0 } : i_1 x s1 x f64
-  %v3_tile = generic "add" domain (i_1, s1) ins (%v0_slice, %v2_slice_copy) outs (write) { t0 =
-      add in0, in1 : f64; yield t0 } : i_1 x s1 x f64
-  store @v3 v2 [(d0, d1) -> (d0 + 8 * i_0, d1)] (i_1, s1) = %v3_tile
+for i_0 = 0 to 2 step 1 {
+  %v1_slice = view %v1 [(d0, d1) -> (d0 + 4 * i_0, d1)] : 4 x s1 x f64
+  %v3_slice = view %v3 [(d0, d1) -> (d0 + 4 * i_0, d1)] : 4 x s1 x f64
+  %v3_slice_copy = generic "copy" domain (4, s1) ins (%v3_slice) outs (write) materialized {
+      yield in0 } : 4 x s1 x f64
+  %v4_tile = generic "add" domain (4, s1) ins (%v1_slice, %v3_slice_copy) outs (write) { t0 =
+      add in0, in1 : f64; yield t0 } : 4 x s1 x f64
+  store @v4 v2 [(d0, d1) -> (d0 + 4 * i_0, d1)] (4, s1) = %v4_tile
 }
 
 Rule: all that tells the slice, its beginning and its extents, is known where the copy is made; what
