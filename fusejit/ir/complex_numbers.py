@@ -28,12 +28,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.ir.types import dtype_name, part_dtype
+from fusejit.ir.types import BOOL, dtype_name, part_dtype
 
 STRUCTURAL = frozenset({"real", "imag", "complex"})
 """Rows that take complex numbers apart and put them together."""
-
-_BOOL = np.dtype(np.bool_)
 
 
 class NotForComplex(Exception):
@@ -88,10 +86,10 @@ def converted(builder: Builder, ref: int, dtype: np.dtype) -> int:
         part = part_dtype(dtype)
         real, imag = (builder.cast(p, part) for p in _parts_for(builder, ref, part))
         return joined(builder, real, imag)
-    if dtype != _BOOL:
+    if dtype != BOOL:
         raise NotForComplex(f"{source} converted to {dtype}, of which NumPy warns")
-    real, imag = (builder.cast(p, _BOOL) for p in parts(builder, ref))
-    return builder.op("logical_or", [real, imag], _BOOL)
+    real, imag = (builder.cast(p, BOOL) for p in parts(builder, ref))
+    return builder.op("logical_or", [real, imag], BOOL)
 
 
 def _parts_for(builder: Builder, ref: int, part: np.dtype) -> tuple[int, int]:
@@ -125,8 +123,8 @@ def _test(name: str, merge: str) -> Rule:
 
     def rule(builder: Builder, operands: Sequence[int]) -> int:
         pairs = [parts(builder, o) for o in operands]
-        tests = [builder.op(name, list(p), _BOOL) for p in zip(*pairs, strict=True)]
-        return builder.op(merge, tests, _BOOL)
+        tests = [builder.op(name, list(p), BOOL) for p in zip(*pairs, strict=True)]
+        return builder.op(merge, tests, BOOL)
 
     return rule
 
@@ -180,7 +178,7 @@ def quotient(builder: Builder, operands: Sequence[int], *, python: bool = False)
         return builder.op(name, refs, dtype)
 
     sizes = op("absolute", c), op("absolute", d)
-    is_real_larger = builder.op("greater_equal", sizes, _BOOL)
+    is_real_larger = builder.op("greater_equal", sizes, BOOL)
 
     def either(if_real: int, if_imag: int) -> int:
         return op("select", is_real_larger, if_real, if_imag)
@@ -198,7 +196,7 @@ def quotient(builder: Builder, operands: Sequence[int], *, python: bool = False)
         return joined(builder, real, imag)
     scale = op("divide", builder.const(1, dtype), divisor)
     real, imag = op("multiply", real, scale), op("multiply", imag, scale)
-    is_zero = builder.op("equal", [op("add", *sizes), builder.const(0, dtype)], _BOOL)
+    is_zero = builder.op("equal", [op("add", *sizes), builder.const(0, dtype)], BOOL)
     real = op("select", is_zero, op("divide", a, sizes[0]), real)
     return joined(builder, real, op("select", is_zero, op("divide", b, sizes[0]), imag))
 
@@ -211,7 +209,7 @@ def reciprocal(builder: Builder, operands: Sequence[int]) -> int:
     def op(name: str, *refs: int) -> int:
         return builder.op(name, refs, dtype)
 
-    is_real_larger = builder.op("less_equal", [op("absolute", b), op("absolute", a)], _BOOL)
+    is_real_larger = builder.op("less_equal", [op("absolute", b), op("absolute", a)], BOOL)
     large = op("select", is_real_larger, a, b)
     small = op("select", is_real_larger, b, a)
     ratio = op("divide", small, large)
@@ -241,7 +239,7 @@ def modulus_of_arrays(builder: Builder, operands: Sequence[int], *, fused: bool 
         return builder.op(name, refs, dtype)
 
     def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, _BOOL)
+        return builder.op(name, refs, BOOL)
 
     zero, infinity = builder.const(0, dtype), builder.const(np.inf, dtype)
     a, b = op("absolute", a), op("absolute", b)
@@ -276,7 +274,7 @@ def exponential(builder: Builder, operands: Sequence[int]) -> int:
         return builder.op(name, refs, dtype)
 
     def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, _BOOL)
+        return builder.op(name, refs, BOOL)
 
     number = _LARGE[dtype.itemsize]
     zero, large = builder.const(0, dtype), builder.const(number, dtype)

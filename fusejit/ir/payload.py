@@ -25,9 +25,8 @@ from fusejit.ir import complex_numbers
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.complex_numbers import STRUCTURAL
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import dtype_name
-
-I64 = np.dtype(np.int64)
+from fusejit.ir.types import BOOL, dtype_name
+from fusejit.ir.types import I64 as I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +223,7 @@ class PayloadBuilder:
         ref = self.cast(ref, I64)
         if dtype.kind == "u" and dtype.itemsize < 8:
             return ref
-        is_negative = self.op("less", [ref, self.const(0, I64)], np.dtype(np.bool_))
+        is_negative = self.op("less", [ref, self.const(0, I64)], BOOL)
         from_end = self.op("add", [ref, self.index(extent)], I64)
         return self.op("select", [is_negative, from_end, ref], I64)
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TypeGuard
 
-import numpy as np
-
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import (
     Apply,
@@ -26,9 +24,8 @@ from fusejit.ir.loops.nodes import (
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-
-I64 = np.dtype(np.int64)
-BOOL = np.dtype(np.bool_)
+from fusejit.ir.types import BOOL as BOOL
+from fusejit.ir.types import I64 as I64
 
 Index = Expr | Polynomial | int | str
 """An operand: a polynomial or a number for the `Integer` that it is, a text for a name."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.scalar_ops import mlir_forms, op_ranges
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.evaluation import of_numbers
 from fusejit.ir.scalar_ops.math_functions import MathFunction
 from fusejit.ir.scalar_ops.row import Identity, ScalarOp
@@ -30,14 +31,11 @@ def minus_zero(dtype: np.dtype) -> Any:
     return -0.0 if dtype.kind == "f" else 0
 
 
-def lowest(dtype: np.dtype) -> Any:
-    """No number is less."""
-    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+lowest = COMBINERS["max"].identity
+"""No number is less."""
 
-
-def highest(dtype: np.dtype) -> Any:
-    """No number is larger."""
-    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+highest = COMBINERS["min"].identity
+"""No number is larger."""
 
 
 def all_ones(dtype: np.dtype) -> Any:

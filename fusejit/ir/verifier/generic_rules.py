@@ -12,10 +12,9 @@ from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.payload import I64, Instr, Payload, iterate_refs
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.verifier.op_rules import is_number_of, type_difference
 
-_BOOL = np.dtype(np.bool_)
 _FREE_FORM = ("const", "index", "cast", "extract")
 
 
@@ -123,7 +122,7 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
         given = operands if len(set(operands)) == 1 else (operands[0],) * row.arity
         loop = (*given, np.asarray(row.function(*(d.type(0) for d in given))).dtype)
     elif row.ufunc is None:
-        wanted = (_BOOL, result, result)
+        wanted = (BOOL, result, result)
         loop = (*operands, result) if operands == wanted else (*wanted, result)
     else:
         try:
@@ -153,7 +152,7 @@ def payload_yields_the_results(op: GenericOp) -> Iterator[str]:
     for ref, init, result in zip(payload.results, op.inits, op.results, strict=False):
         if payload.dtype_of(ref) != result.type.dtype:
             yield f"{payload.dtype_of(ref)} is yielded for {result!r} of {result.type.dtype}"
-        if init.combiner in ("and", "or") and result.type.dtype != _BOOL:
+        if init.combiner in ("and", "or") and result.type.dtype != BOOL:
             yield f"{init.combiner} combines bools, not {result.type.dtype}"
         if init.combiner in ("bitwise_and", "bitwise_or") and result.type.dtype.kind not in "iu":
             yield f"{init.combiner} combines integers, not {result.type.dtype}"

@@ -27,11 +27,9 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
+from fusejit.ir.types import BOOL, DTYPES, Kind, TensorType, part_dtype
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.graph_rules import buffer_complaints, view_complaints
-
-_BOOL = np.dtype(np.bool_)
 
 
 def may_be_equal(left: AffineExpr, right: AffineExpr) -> bool:
@@ -181,7 +179,7 @@ def stores_fit_their_view(op: Op) -> Iterator[str]:
     if difference := type_difference(op.value.type, op.view.type):
         yield f"the value's type {difference}, the view's"
     if op.mask is not None:
-        wanted = TensorType(_BOOL, op.view.extents)
+        wanted = TensorType(BOOL, op.view.extents)
         if difference := type_difference(op.mask.type, wanted):
             yield f"the mask's type {difference}"
 
@@ -277,7 +275,7 @@ def conditionals_choose_between_equal_types(op: Op) -> Iterator[str]:
 
 
 def _one_bool(what: str, values: Sequence[Value]) -> Iterator[str]:
-    if len(values) != 1 or values[0].type != TensorType(_BOOL):
+    if len(values) != 1 or values[0].type != TensorType(BOOL):
         yield f"{what} {', '.join(str(v.type) for v in values) or 'nothing'} instead of i1"
 
 

@@ -16,14 +16,12 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Load, Op, Operand, ViewOp, base_name, walk
 from fusejit.ir.payload import I64, Payload, PayloadBuilder, identity_payload, iterate_refs
 from fusejit.ir.source import Location
-from fusejit.ir.types import TensorType
+from fusejit.ir.types import BOOL, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import BaseHandle
 from fusejit.transform.core.errors import illegal
 
 LETTERS = "abcdefgh"
-
-BOOL = np.dtype(np.bool_)
 
 
 def operand_number(handle: BaseHandle, operand: str, step: str) -> int:

@@ -54,12 +54,12 @@ from fusejit.ir.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.payload import I64, PayloadBuilder, product_payload
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.ir.winograd_matrices import TABLE, Winograd
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.operands import BOOL, copied
+from fusejit.transform.core.operands import copied
 from fusejit.transform.core.rules import replaced, with_versions
 from fusejit.transform.layouts.pad import axis_names
 
