@@ -464,6 +464,7 @@ def walk(block: Block) -> Iterator[Op]:
             yield from walk(inner)
 
 
-def written_classes(block: Block) -> frozenset[int]:
-    """The alias classes that some store in ``block`` (or inside) writes."""
-    return frozenset(op.view.buffer.alias_class for op in walk(block) if isinstance(op, Write))
+def written_classes(*blocks: Block) -> frozenset[int]:
+    """The alias classes that some store in the blocks (or inside) writes."""
+    ops = (op for block in blocks for op in walk(block) if isinstance(op, Write))
+    return frozenset(op.view.buffer.alias_class for op in ops)

@@ -88,6 +88,3 @@ def _is_number(op: Op) -> bool:
 
 def _computes_an_array(op: Op) -> bool:
     return isinstance(op, GenericOp) and any(v.type.rank for v in (*op.results, *op.operand_values))
-
-
-__all__ = ["hoist_assertions"]

@@ -11,7 +11,7 @@ from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Assert, Block, GenericOp, Op, Write, symbols_bound, written_classes
+from fusejit.ir.ops import Assert, Block, GenericOp, Op, symbols_bound, written_classes
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 
@@ -77,7 +77,7 @@ class BlockContext:
         for place, op in enumerate(block.ops):
             self._register(op)
             self._bound_at.update(dict.fromkeys(symbols_bound(op), place))
-            for alias_class in sorted(_written_by(op)):
+            for alias_class in sorted(written_classes(Block((), [op]))):
                 self._writes.setdefault(alias_class, []).append(place)
 
     def _register(self, op: Op) -> None:
@@ -210,9 +210,3 @@ class BlockContext:
     def is_dead(self, op: GenericOp) -> bool:
         """Whether nothing reads its results."""
         return not any(r in self.leaving or self._users.get(r) for r in op.results)
-
-
-def _written_by(op: Op) -> frozenset[int]:
-    if isinstance(op, Write):
-        return frozenset({op.view.buffer.alias_class})
-    return frozenset().union(*map(written_classes, op.blocks))

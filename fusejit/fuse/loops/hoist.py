@@ -109,7 +109,7 @@ class _Hoisting:
 
     def _invariant(self, loop: Loop) -> list[Op]:
         """The ops of the body that could stand before the loop, in program order."""
-        written = frozenset().union(*map(written_classes, loop.blocks))
+        written = written_classes(*loop.blocks)
         varying: set[Value] = {v for block in loop.blocks for v in block.arguments}
         made = {op.buffer for op in walk(loop.body) if isinstance(op, Alloc | Alias)}
         found: list[Op] = []
