@@ -27,8 +27,6 @@ def resolver(
             found = function.__globals__[path.name]
         else:
             found = getattr(builtins, path.name)
-        for kind, key in path.steps:
-            found = getattr(found, key) if kind == "." else found[key]
-        return found
+        return path.found_from(found)
 
     return find

@@ -53,7 +53,11 @@ class Builder(Protocol):
 Rule = Callable[[Builder, Sequence[int]], int]
 
 
-# ---------------------------------------------------------------------------- rows on NumPy values
+def _writer(builder: Builder, dtype: np.dtype) -> Callable[..., int]:
+    """``op(name, *refs)``: a row of the table with a result of this dtype."""
+    return lambda name, *refs: builder.op(name, refs, dtype)
+
+
 # ------------------------------------------------------------------------------------------- parts
 def parts(builder: Builder, ref: int) -> tuple[int, int]:
     """Real and imaginary part of a number, which may be real."""
@@ -150,10 +154,7 @@ def product(builder: Builder, operands: Sequence[int], *, fused: bool = False) -
     """
     (a, b), (c, d) = (parts(builder, o) for o in operands)
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
+    op = _writer(builder, dtype)
     bd, bc = op("multiply", b, d), op("multiply", b, c)
     if fused:
         return joined(builder, op("fma", a, c, op("negative", bd)), op("fma", a, d, bc))
@@ -173,10 +174,7 @@ def quotient(builder: Builder, operands: Sequence[int], *, python: bool = False)
     """
     (a, b), (c, d) = (parts(builder, o) for o in operands)
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
+    op = _writer(builder, dtype)
     sizes = op("absolute", c), op("absolute", d)
     is_real_larger = builder.op("greater_equal", sizes, BOOL)
 
@@ -205,10 +203,7 @@ def reciprocal(builder: Builder, operands: Sequence[int]) -> int:
     """``1 / (a + b i)``."""
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
+    op = _writer(builder, dtype)
     is_real_larger = builder.op("less_equal", [op("absolute", b), op("absolute", a)], BOOL)
     large = op("select", is_real_larger, a, b)
     small = op("select", is_real_larger, b, a)
@@ -234,13 +229,7 @@ def modulus_of_arrays(builder: Builder, operands: Sequence[int], *, fused: bool 
     """
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
-    def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, BOOL)
-
+    op, test = _writer(builder, dtype), _writer(builder, BOOL)
     zero, infinity = builder.const(0, dtype), builder.const(np.inf, dtype)
     a, b = op("absolute", a), op("absolute", b)
     is_less = test("less", a, b)
@@ -269,13 +258,7 @@ def exponential(builder: Builder, operands: Sequence[int]) -> int:
     """
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
-    def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, BOOL)
-
+    op, test = _writer(builder, dtype), _writer(builder, BOOL)
     number = _LARGE[dtype.itemsize]
     zero, large = builder.const(0, dtype), builder.const(number, dtype)
     is_large = test("greater", a, large)

@@ -35,6 +35,12 @@ class Path:
     steps: tuple[tuple[str, Any], ...] = ()
     text: str = field(default="", compare=False, repr=False)
 
+    def found_from(self, root: Any) -> Any:
+        """The object, given the one at its root."""
+        for kind, key in self.steps:
+            root = getattr(root, key) if kind == "." else root[key]
+        return root
+
     def attribute(self, name: str) -> Path:
         """The path of an attribute of the object."""
         return Path(self.root, self.name, (*self.steps, (".", name)), self.text)

@@ -115,14 +115,7 @@ def argument_paths(
         "closure": closure or {},
         "const": constants or {},
     }
-
-    def find(path: Path) -> Any:
-        found = roots[path.root][path.name]
-        for kind, key in path.steps:
-            found = getattr(found, key) if kind == "." else found[key]
-        return found
-
-    return find
+    return lambda path: path.found_from(roots[path.root][path.name])
 
 
 def host_environment(graph: Graph, paths: Paths) -> Mapping[str, Any]:

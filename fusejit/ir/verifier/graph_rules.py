@@ -60,7 +60,8 @@ def buffers_and_scalars_are_well_formed(graph: Graph) -> Iterator[str]:
     for buffer in graph.buffers:
         if buffer.origin is not None:
             yield from buffer_complaints(buffer)
-            for name in sorted(_symbols_in(buffer) - symbols):
+            used = frozenset[str]().union(*(e.symbols() for e in buffer.type.extents))
+            for name in sorted(used - symbols):
                 yield f"the symbol {name} in the extents of {buffer!r} is not defined"
     for buffer, count in Counter(graph.buffers).items():
         if count > 1:
@@ -107,10 +108,6 @@ def view_complaints(view: View) -> Iterator[str]:
 def _ops_in(expr: HostExpr) -> frozenset[str]:
     own = frozenset(() if expr.op in ("name", "path", "size", "const") else (expr.op,))
     return own.union(*map(_ops_in, expr.operands))
-
-
-def _symbols_in(buffer: Buffer) -> frozenset[str]:
-    return frozenset().union(*(e.symbols() for e in buffer.type.extents))
 
 
 GRAPH_RULES: tuple[Callable[[Graph], Iterator[str]], ...] = (

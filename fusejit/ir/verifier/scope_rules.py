@@ -24,7 +24,7 @@ from fusejit.ir.ops import (
     Write,
     symbols_bound,
 )
-from fusejit.ir.values import Buffer, Value, View
+from fusejit.ir.values import Buffer, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def symbols_of(op: Op) -> frozenset[str]:
         case ViewOp():
             exprs += op.map.results
         case Load() | Write():
-            exprs += _view_exprs(op.view)
+            exprs += (*op.view.map.results, *op.view.extents)
             if isinstance(op, Scatter):
                 exprs += subscript_exprs(op)
         case Alloc() | Alias():
@@ -196,7 +196,3 @@ def subscript_exprs(op: Scatter) -> list[AffineExpr]:
     for subscript in op.subscripts:
         exprs += [subscript] if isinstance(subscript, AffineExpr) else subscript.map.results
     return exprs
-
-
-def _view_exprs(view: View) -> tuple[AffineExpr, ...]:
-    return (*view.map.results, *view.extents)
