@@ -91,7 +91,7 @@ def why_no_product(op: GenericOp) -> str:
     maps = (op.inits[0].map, op.inputs[window_and_kernel(op)[1]].map)
     if not all(m.is_projected_permutation for m in maps):
         return "the result or the kernel has axes that are no dims"
-    dims = _Dims.of(op)
+    dims = Dims.of(op)
     if any(d not in dims.all() for d in range(len(op.domain))):
         return "a dim that is combined is not in both operands"
     if not dims.rows or not dims.columns:
@@ -102,7 +102,7 @@ def why_no_product(op: GenericOp) -> str:
 
 
 @dataclass(slots=True)
-class _Dims:
+class Dims:
     """The dims of a convolution: those of both operands, of one alone, and the combined ones."""
 
     batch: list[int]
@@ -111,13 +111,13 @@ class _Dims:
     depth: list[int]
 
     @staticmethod
-    def of(op: GenericOp) -> _Dims:
+    def of(op: GenericOp) -> Dims:
         """Sort the dims of an op of two operands; one of these is read at plain dims."""
         window, kernel = (op.inputs[k].map for k in window_and_kernel(op))
         left, right = window.dims(), kernel.dims()
         out = [d for r in op.inits[0].map.results for d in r.dims()]
         axes = [d for r in kernel.results for d in r.dims()]
-        return _Dims(
+        return Dims(
             [d for d in out if d in left and d in right],
             [d for d in out if d not in right],
             [d for d in out if d not in left],
@@ -156,7 +156,7 @@ class Products:
     def of(self, op: GenericOp) -> tuple[list[Op], GenericOp]:
         """Return the ops that compute what a convolution does, and the product among them."""
         ops: list[Op] = []
-        dims, (result,) = _Dims.of(op), op.results
+        dims, (result,) = Dims.of(op), op.results
         window, kernel = (op.inputs[k] for k in window_and_kernel(op))
         sides = [(window, "windows", dims.rows), (kernel, "kernel", dims.columns)]
         out = [d for r in op.inits[0].map.results for d in r.dims()]

@@ -48,7 +48,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.im2col import Products, why_no_product, window_and_kernel
+from fusejit.fuse.im2col import Dims, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
@@ -60,7 +60,8 @@ from fusejit.ir.winograd_matrices import TABLE, Winograd
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
-from fusejit.transform.core.rules import replaced, with_versions
+from fusejit.transform.core.rules import replaced
+from fusejit.transform.layouts.conv_to_matmul import as_product
 from fusejit.transform.layouts.pad import axis_names
 
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
@@ -109,11 +110,7 @@ def winograd(
         raise illegal(step, op.name, "results are rounded otherwise", ["approximate=True"])
     made = _Made(op, dict(windows), matrices)
     product = made.product()
-    graph = replaced(old, op, made.ops)
-    products = Products(graph)
-    ops, product = products.of(product)
-    graph = with_versions(products.completed(replaced(graph, made.ops[made.at], ops)))
-    batch = [f"b{k}" if k else "b" for k in range(len(product.domain) - 3)]
+    graph, product, dims = as_product(replaced(old, op, made.ops), product)
     others = {op.results[0]: axis_names(handle, op, op.results[0])}
     what = f"{base_name(op.name)} of tiles of {m} outputs"
     return handle.after(
@@ -123,7 +120,7 @@ def winograd(
         graph,
         product,
         check=check,
-        dims=[*batch, "m", "n", "k"],
+        dims=dims,
         others=others,
         tolerance=tolerance,
     )
@@ -155,13 +152,12 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
 
 @dataclass(slots=True)
 class _Made:
-    """The ops around the product, in order; ``at`` is the place of the product."""
+    """The ops around the product, in order."""
 
     op: GenericOp
     windows: dict[int, int]
     w: Winograd
     ops: list[Op] = field(default_factory=list)
-    at: int = 0
 
     def product(self) -> GenericOp:
         """The product of transformed tiles; ``ops`` has all ops, the product among them."""
@@ -169,11 +165,9 @@ class _Made:
         (image, kernel), (result,) = (op.inputs[k] for k in window_and_kernel(op)), op.results
         places = [*self.windows.values()]
         out = [d for r in op.inits[0].map.results for d in r.dims()]
-        ours, theirs = image.map.dims(), kernel.map.dims()
-        batch = [d for d in out if d in ours and d in theirs]
-        rows = [d for d in out if d not in theirs]
-        columns = [d for d in out if d not in ours]
-        depth = [d for d in range(len(op.domain)) if d not in out and d not in places]
+        dims = Dims.of(op)
+        batch, rows, columns = dims.batch, dims.rows, dims.columns
+        depth = [d for d in sorted(dims.depth) if d not in places]
         domain = [*op.domain]
         for o, k in self.windows.items():
             domain[o] = (op.domain[o] + (w.m - 1)).floordiv(w.m)
@@ -205,7 +199,6 @@ class _Made:
             inits=(Init(IndexingMap.select(rank, made), "add"),),
             is_named=False,
         )
-        self.at = len(self.ops)
         total = self.add(product)
         for axis in range(len(places)):
             total = self.transformed(total, axis, w.output * w.scale, "winograd_output")
