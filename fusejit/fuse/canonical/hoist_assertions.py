@@ -25,14 +25,7 @@ from fusejit.ir.verifier.scope_rules import symbols_of
 def hoist_assertions(graph: Graph) -> Graph:
     """Move each check, and the numbers that it asks for, before arrays that it does not need.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Graph
-        The same object if no check moved.
+    The graph is the same object if no check moved.
     """
     return rewrite_blocks(graph, lambda block, _: _rewritten(block))
 

@@ -21,12 +21,12 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import merge_operands
 from fusejit.fuse.reshaping.split_reductions import is_ordered
-from fusejit.fuse.rewrite_blocks import rewrite_ops
+from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.ir.ops import GenericOp, Op, Operand
+from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 
@@ -38,13 +38,11 @@ _MAX_INSTRS = 128
 def unroll_small_reductions(graph: Graph) -> Graph:
     """Unroll reduction dims of at most 16 points in all, where the payload stays short."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.is_fixed:
-            return op
-        dims = _small_dims(op)
+    def rewrite(op: GenericOp) -> GenericOp:
+        dims = [] if op.is_fixed else _small_dims(op)
         return unrolled(op, dims) if dims else op
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 def why_not_unrolled(op: GenericOp) -> str:
