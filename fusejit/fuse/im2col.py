@@ -24,7 +24,7 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.new_names import symbols_of, unused
 from fusejit.fuse.rewrite_blocks import definitions, expand_ops
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.elementwise import bound_number, elementwise
+from fusejit.ir.analysis.elementwise import bound_number, elementwise
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of

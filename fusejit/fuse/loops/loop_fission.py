@@ -40,8 +40,8 @@ from fusejit.fuse.rewrite_blocks import (
     used_values,
 )
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import bound_number, elementwise
 from fusejit.ir.analysis.estimated_work import ASSUMED, loop_ps
-from fusejit.ir.elementwise import bound_number, elementwise
 from fusejit.ir.execution_plan import SPLIT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap

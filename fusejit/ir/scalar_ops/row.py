@@ -12,11 +12,11 @@ from fusejit.ir.scalar_ops.evaluation import extremum, power
 from fusejit.ir.scalar_ops.math_functions import MathFunction
 from fusejit.ir.scalar_ops.op_overflow import Question
 from fusejit.ir.scalar_ops.op_ranges import Range
-from fusejit.ir.types import BOOL
 
 Lines = tuple[str, ...]
 """Operations of MLIR: see `fusejit.mlir.export.mlir_op_table` for what stands in braces."""
 
+_BOOL = np.dtype(np.bool_)
 
 EXTREMA = ("maximum", "minimum", "fmax", "fmin")
 """Rows of which NumPy does not say which of two zeros they return."""
@@ -123,7 +123,7 @@ class ScalarOp:
         if self.name == "power" and dtype.kind == "f":
             base, exponent = operands
             return power(base, exponent, dtype)
-        return self.ufunc(*operands, dtype=None if dtype == BOOL else dtype)
+        return self.ufunc(*operands, dtype=None if dtype == _BOOL else dtype)
 
     def template(self, dtype: np.dtype, *, scalar_form: bool = False) -> str | None:
         """The template for operands of ``dtype``, or None where it is not compiled.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.elementwise import elementwise
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Load, Op, Operand, ViewOp, base_name, walk
 from fusejit.ir.payload import I64, Payload, PayloadBuilder, identity_payload, iterate_refs

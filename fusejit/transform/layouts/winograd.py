@@ -50,7 +50,7 @@ import numpy as np
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.im2col import Dims, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.elementwise import elementwise
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.payload import I64, PayloadBuilder, product_payload
