@@ -1,21 +1,27 @@
 """`fuse`: compute what a tile reads of a producer inside the loops around the tile.
 
->>> h = schedule(lambda a: np.exp(a[:8]) + 1, np.ones(9))["add"].tile(i=4)
+>>> h = schedule(lambda a: np.exp(a).sum(axis=1), np.ones((3, 4)))["sum"].tile(i=2)
 >>> print(h.show())
-for i_0 = 0 to 2 step 1 {
-  %v2_slice = view %v2 [(d0) -> (d0 + 4 * i_0)] : 4 x f64
-  %v3_tile = generic "add" domain (4) ins (%v2_slice) outs (write) { t0 = const 1.0 : f64; t1 =
-      add in0, t0 : f64; yield t1 } : 4 x f64
-  store @v3 v2 [(d0) -> (d0 + 4 * i_0)] (4) = %v3_tile
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
+      const 2 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+  bind i_1 = %i_1
+  %v1_slice = view %v1 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
+  %v2_tile = generic "sum" domain (i_1, s1) iterators (parallel, reduction) ins (%v1_slice) outs
+      (add [(d0, d1) -> (d0)]) { yield in0 } : i_1 x f64
+  store @v2 v2 [(d0) -> (d0 + 2 * i_0)] (i_1) = %v2_tile
 }
 >>> print(h.fuse("exp").show())
-for i_0 = 0 to 2 step 1 {
-  %v1_slice = view %v1 [(d0) -> (d0 + 4 * i_0)] : 4 x f64
-  %v2_slice = generic "exp" domain (4) ins (%v1_slice) outs (write) { t0 = exp in0 : f64; yield
-      t0 } : 4 x f64
-  %v3_tile = generic "add" domain (4) ins (%v2_slice) outs (write) { t0 = const 1.0 : f64; t1 =
-      add in0, t0 : f64; yield t1 } : 4 x f64
-  store @v3 v2 [(d0) -> (d0 + 4 * i_0)] (4) = %v3_tile
+for i_0 = 0 to (s0 + 1) floordiv 2 step 1 {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
+      const 2 : i64; t2 = minimum t1, t0 : i64; yield t2 } : i64 python
+  bind i_1 = %i_1
+  %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
+  %v1_slice = generic "exp" domain (i_1, s1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64;
+      yield t0 } : i_1 x s1 x f64
+  %v2_tile = generic "sum" domain (i_1, s1) iterators (parallel, reduction) ins (%v1_slice) outs
+      (add [(d0, d1) -> (d0)]) { yield in0 } : i_1 x f64
+  store @v2 v2 [(d0) -> (d0 + 2 * i_0)] (i_1) = %v2_tile
 }
 
 Rule: the producer writes each element of its result once, so that a slice of the result tells the
