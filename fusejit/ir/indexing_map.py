@@ -227,8 +227,8 @@ def parse_indexing_map(text: str) -> IndexingMap:
     return IndexingMap(len(dims), results)
 
 
-def split_top_level(text: str, separator: str = ",") -> list[str]:
-    """Split at separators that stand outside all brackets; empty text gives no parts."""
+def split_top_level(text: str) -> list[str]:
+    """Split at commas that stand outside all brackets; empty text gives no parts."""
     parts: list[str] = []
     depth = start = 0
     for at, character in enumerate(text):
@@ -236,7 +236,7 @@ def split_top_level(text: str, separator: str = ",") -> list[str]:
             depth += 1
         elif character in ")]}" or (character == ">" and text[at - 1 : at] != "-"):
             depth -= 1
-        elif character == separator and depth == 0:
+        elif character == "," and depth == 0:
             parts.append(text[start:at].strip())
             start = at + 1
     last = text[start:].strip()
