@@ -384,18 +384,12 @@ def _store_of(
 # ------------------------------------------------------------------------------------ afterwards
 def _without_unread(graph: Graph) -> Graph:
     """Without local buffers that are only stored into."""
-    read = {op.view.buffer for op in walk(graph.block) if isinstance(op, Load)}
-    read |= _mentions(graph)
-    local = {op.buffer for op in walk(graph.block) if isinstance(op, Alloc)}
-    unread = local - read
-    values = {v for op in walk(graph.block) for v in used_values(op)}
-    loads = {
-        op
-        for op in walk(graph.block)
-        if isinstance(op, Load) and not values & set(op.results) and op.view.buffer in local
-    }
-    leaving = {r for r in graph.results if isinstance(r, Value)}
-    loads = {op for op in loads if not leaving & set(op.results)}
+    ops = [*walk(graph.block)]
+    loads = {op for op in ops if isinstance(op, Load)}
+    local = {op.buffer for op in ops if isinstance(op, Alloc)}
+    unread = local - {op.view.buffer for op in loads} - _mentions(graph)
+    values = {*graph.results, *(v for op in ops for v in used_values(op))}
+    loads = {op for op in loads if op.view.buffer in local and op.results[0] not in values}
     if not unread and not loads:
         return graph
 

@@ -70,10 +70,10 @@ def itself(kinds: str, result: Callable[[np.dtype], Any] | None = None) -> Ident
 
 # ---------------------------------------------------------------------------------- kinds of rows
 def of_numpy(
-    ufunc: np.ufunc, templates: Mapping[str, str], *cost_ns: float, **columns: Any
+    ufunc: np.ufunc, templates: Mapping[str, str], cost_ns: float = 0.1, **columns: Any
 ) -> ScalarOp:
     """A function of NumPy, under its name."""
-    return ScalarOp(ufunc.__name__, ufunc, ufunc.nin, templates, *cost_ns, **columns)
+    return ScalarOp(ufunc.__name__, ufunc, ufunc.nin, templates, cost_ns, **columns)
 
 
 def arithmetic(symbol: str, wrapping: str) -> dict[str, str]:
