@@ -201,6 +201,11 @@ class AffineExpr:
         """The integer it is, or None."""
         return None if self.terms else self.constant
 
+    def is_above(self, other: AffineExpr | int) -> bool:
+        """Whether it is known to be larger, whatever its dims and symbols are."""
+        difference = self - other
+        return difference.is_constant and difference.constant > 0
+
     def as_dim(self) -> int | None:
         """The index of the dim it is (coefficient 1, nothing else), or None."""
         if len(self.terms) == 1 and not self.constant:

@@ -64,6 +64,11 @@ class Payload:
         """Inputs plus inits."""
         return len(self.arguments)
 
+    @property
+    def inits(self) -> tuple[np.dtype, ...]:
+        """The dtypes of the elements of inits."""
+        return self.arguments[self.num_inputs :]
+
     def dtype_of(self, ref: int) -> np.dtype:
         """The dtype of a block argument or an instruction."""
         if ref < self.num_arguments:
@@ -75,9 +80,7 @@ class Payload:
         used = set(self.results)
         for instr in self.instrs:
             used.update(instr.operands)
-            if instr.op == "extract":
-                used.add(instr.attr)
-        return frozenset(u for u in used if u < self.num_arguments)
+        return frozenset(u for u in used | self.gathered() if u < self.num_arguments)
 
     def reads_init(self, index: int) -> bool:
         """Whether the element of init ``index`` is read."""
@@ -87,9 +90,13 @@ class Payload:
         """Whether it asks where it is in the domain."""
         return any(i.op == "index" and i.attr.dims() for i in self.instrs)
 
+    def gathered(self) -> frozenset[int]:
+        """The inputs that it reads at computed subscripts."""
+        return frozenset(i.attr for i in self.instrs if i.op == "extract")
+
     def has_extract(self) -> bool:
         """Whether it gathers."""
-        return any(i.op == "extract" for i in self.instrs)
+        return bool(self.gathered())
 
     def symbols(self) -> frozenset[str]:
         """The graph symbols it reads."""
@@ -231,12 +238,13 @@ class PayloadBuilder:
         self,
         payload: Payload,
         arguments: Sequence[int | None],
-        rewrite: Callable[[Instr], Instr] = lambda instr: instr,
+        rewrite: Callable[[Instr], Instr] | None = None,
     ) -> tuple[int, ...]:
         """Copy the instructions of ``payload``, its arguments replaced by refs; gives its results.
 
         ``rewrite`` sees each instruction before its operands are renumbered (to remap ``index``
-        expressions and ``extract`` operands). An argument that nothing reads may be None.
+        expressions and ``extract`` operands); by default ``extract`` reads what has replaced its
+        input. An argument that nothing reads may be None.
         """
         refs: list[int | None] = list(arguments)
 
@@ -246,8 +254,11 @@ class PayloadBuilder:
                 raise ValueError(f"{payload.ref_name(ref)} is read but was given no value")
             return new
 
+        def moved(instr: Instr) -> Instr:
+            return replace(instr, attr=renumbered(instr.attr)) if instr.op == "extract" else instr
+
         for instr in payload.instrs:
-            new = rewrite(instr)
+            new = (rewrite or moved)(instr)
             refs.append(self.add(replace(new, operands=tuple(map(renumbered, new.operands)))))
         return tuple(map(renumbered, payload.results))
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs, renumber_extract
 from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.analysis.reduction_starts import read_starts_as_inputs, writes_every_element
 from fusejit.ir.graph import Graph
@@ -70,7 +69,7 @@ def fold_constants(graph: Graph) -> Graph:
 
 
 def _fold(op: GenericOp, splats: dict[Value, Splat]) -> GenericOp:
-    gathered = gathered_inputs(op.payload)
+    gathered = op.payload.gathered()
     constant = {
         k: splats[o.value]
         for k, o in enumerate(op.inputs)
@@ -81,15 +80,13 @@ def _fold(op: GenericOp, splats: dict[Value, Splat]) -> GenericOp:
     payload = op.payload
     kept = [k for k in range(len(op.inputs)) if k not in constant]
     place = {old: new for new, old in enumerate(kept)}
-    inits = payload.arguments[payload.num_inputs :]
-    builder = PayloadBuilder([payload.arguments[k] for k in kept], inits)
+    builder = PayloadBuilder([payload.arguments[k] for k in kept], payload.inits)
     arguments: list[int | None] = []
     for k in range(payload.num_inputs):
         splat = constant.get(k)
         arguments.append(place[k] if splat is None else builder.const(splat.number, splat.dtype))
-    arguments += range(len(kept), len(kept) + len(inits))
-    new_input = [place.get(k, -1) for k in range(payload.num_inputs)]
-    results = builder.inline(payload, arguments, lambda i: renumber_extract(i, new_input))
+    arguments += range(len(kept), len(kept) + len(op.inits))
+    results = builder.inline(payload, arguments)
     inputs = tuple(op.inputs[k] for k in kept)
     return replace(op, inputs=inputs, payload=builder.finish(results))
 

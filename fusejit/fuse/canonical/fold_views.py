@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.stale_loads import stale_reads
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs, tidy
+from fusejit.fuse.canonical.tidy_operands import tidy
 from fusejit.fuse.rewrite_blocks import (
     definitions,
     expand_ops,
@@ -168,7 +168,7 @@ def _read_whole_buffers(graph: Graph) -> Graph:
 
 
 def _map_operands(op: GenericOp, rewrite: Callable[[Operand, GenericOp], Operand]) -> GenericOp:
-    gathered = gathered_inputs(op.payload)
+    gathered = op.payload.gathered()
     inputs = tuple(
         operand if k in gathered else rewrite(operand, op) for k, operand in enumerate(op.inputs)
     )

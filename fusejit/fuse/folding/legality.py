@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import cast
 
 from fusejit.dataclass import dataclass
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.ir.analysis.reduction_starts import writes_every_element
@@ -89,7 +88,7 @@ def operand_is_an_input(fold: Fold) -> str | None:
 
 def operand_is_not_gathered_from(fold: Fold) -> str | None:
     """Which element a gather reads is known only at run time."""
-    if fold.operand_index in gathered_inputs(fold.consumer.payload):
+    if fold.operand_index in fold.consumer.payload.gathered():
         return f"{fold.consumer.name} reads it at computed subscripts"
     return None
 

@@ -44,15 +44,14 @@ def maps_match_domain_and_operand(op: GenericOp) -> Iterator[str]:
 
 def operand_extents_can_hold_the_domain(op: GenericOp) -> Iterator[str]:
     """A dim that is an axis of an input by itself is not longer than that axis, as far as known."""
-    gathered = {i.attr for i in op.payload.instrs if i.op == "extract"}
+    gathered = op.payload.gathered()
     for number, operand in enumerate(op.inputs):
         pairs = zip(operand.map.results, operand.value.type.extents, strict=False)
         for axis, (result, extent) in enumerate(pairs):
             dim = result.as_dim()
             if dim is None or dim >= len(op.domain) or number in gathered:
                 continue
-            excess = (op.domain[dim] - extent).as_constant()
-            if excess is not None and excess > 0:
+            if op.domain[dim].is_above(extent):
                 yield f"d{dim} of {op.domain[dim]} leaves axis {axis} of {operand.value!r}"
 
 

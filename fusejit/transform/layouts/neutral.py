@@ -37,9 +37,7 @@ def neutral_numbers(op: GenericOp, dims: Iterable[int]) -> list[Any] | None:
 def _is_neutral(op: GenericOp, dim: int, numbers: Sequence[Any]) -> bool:
     """Whether the numbers make each term beyond the extent of a reduced dim an identity."""
     payload = op.payload
-    builder = PayloadBuilder(
-        payload.arguments[: payload.num_inputs], payload.arguments[payload.num_inputs :]
-    )
+    builder = PayloadBuilder(payload.arguments[: payload.num_inputs], payload.inits)
     arguments = [*range(payload.num_arguments)]
     for k, operand in enumerate(op.inputs):
         if any(r.as_dim() == dim for r in operand.map.results):
