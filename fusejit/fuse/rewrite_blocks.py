@@ -71,7 +71,7 @@ def expand_ops(graph: Graph, parts: Callable[[Op], Iterable[Op]]) -> Graph:
 
     def rewrite(block: Block, _: frozenset[Value]) -> Block:
         ops = [part for op in block.ops for part in parts(op)]
-        return block if _all_same(ops, block.ops) else replace(block, ops=ops)
+        return block if all_same(ops, block.ops) else replace(block, ops=ops)
 
     return rewrite_blocks(graph, rewrite)
 
@@ -79,7 +79,7 @@ def expand_ops(graph: Graph, parts: Callable[[Op], Iterable[Op]]) -> Graph:
 def map_ops(block: Block, rewrite: Callable[[Op], Op]) -> Block:
     """The block with ``rewrite(op)`` for each of its own ops; the same object if all are."""
     ops = [rewrite(op) for op in block.ops]
-    return block if _all_same(ops, block.ops) else replace(block, ops=ops)
+    return block if all_same(ops, block.ops) else replace(block, ops=ops)
 
 
 def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
@@ -87,7 +87,7 @@ def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
     if not op.blocks:
         return op
     blocks = tuple(rewrite(b) for b in op.blocks)
-    if _all_same(blocks, op.blocks):
+    if all_same(blocks, op.blocks):
         return op
     if isinstance(op, Loop):
         condition = None if op.condition is None else blocks[0]
@@ -105,7 +105,7 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     results: tuple[Value | View, ...] = tuple(
         _resolve(r, values) if isinstance(r, Value) else r for r in graph.results
     )
-    if block is graph.block and _all_same(results, graph.results):
+    if block is graph.block and all_same(results, graph.results):
         return graph
     return replace(graph, block=block, results=results)
 
@@ -113,7 +113,7 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
 def substitute_in_block(block: Block, values: Mapping[Value, Value]) -> Block:
     inner = map_ops(block, lambda op: substitute_in_op(op, values))
     yields = tuple(_resolve(v, values) for v in block.yields)
-    return inner if _all_same(yields, block.yields) else replace(inner, yields=yields)
+    return inner if all_same(yields, block.yields) else replace(inner, yields=yields)
 
 
 def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
@@ -164,7 +164,8 @@ def _resolve(value: Value, values: Mapping[Value, Value]) -> Value:
     return value
 
 
-def _all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
+def all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
+    """Whether these are the same objects in the same order."""
     return len(new) == len(old) and all(map(operator.is_, new, old))
 
 

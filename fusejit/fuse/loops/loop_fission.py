@@ -23,7 +23,6 @@ whether the loop takes as long as makes threads pay; otherwise it runs as it was
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,6 +33,7 @@ from fusejit.fuse.clone import Clone
 from fusejit.fuse.folding.cost import payload_cost_ns
 from fusejit.fuse.loops.independent import carried_names, dependence
 from fusejit.fuse.rewrite_blocks import (
+    all_same,
     definitions,
     map_blocks,
     substitute_in_block,
@@ -126,8 +126,7 @@ class _Splitting:
             if made is None and isinstance(op, Cond):
                 op = map_blocks(op, self.block)
             ops += [op] if made is None else made
-        same = len(ops) == len(block.ops) and all(map(operator.is_, ops, block.ops))
-        return block if same else replace(block, ops=ops)
+        return block if all_same(ops, block.ops) else replace(block, ops=ops)
 
     def split(self, loop: Loop) -> list[Op] | None:
         """What stands for the loop, or None if it stays as it is."""
