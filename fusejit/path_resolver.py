@@ -13,8 +13,7 @@ def resolver(
     function: Callable[..., Any], arguments: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> Callable[[Path], Any]:
     """A function from paths to objects, for a call of ``function`` with bound ``arguments``."""
-    cells = getattr(function, "__closure__", None) or ()
-    closure = dict(zip(function.__code__.co_freevars, cells, strict=True))
+    closure = closure_cells(function)
 
     def find(path: Path) -> Any:
         if path.root == "arg":
@@ -27,8 +26,12 @@ def resolver(
             found = function.__globals__[path.name]
         else:
             found = getattr(builtins, path.name)
-        for kind, key in path.steps:
-            found = getattr(found, key) if kind == "." else found[key]
-        return found
+        return path.found_from(found)
 
     return find
+
+
+def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
+    """The cells of a function's free variables, by name."""
+    cells = getattr(function, "__closure__", None) or ()
+    return dict(zip(function.__code__.co_freevars, cells, strict=True))

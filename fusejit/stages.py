@@ -49,6 +49,7 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
+from fusejit.path_resolver import closure_cells
 from fusejit.pipeline import PassContext, group, run_passes, tile_groups
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
@@ -342,12 +343,6 @@ def traced_stage(function: Callable[..., Any], traced: TracedFunction, options: 
     stage = Traced(function, traced, options, host_target())
     _dump(options, "graph", lambda: print_graph(traced.graph))
     return stage
-
-
-def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
-    """The cells of a function's free variables, by name."""
-    cells = getattr(function, "__closure__", None) or ()
-    return dict(zip(function.__code__.co_freevars, cells, strict=True))
 
 
 def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:

@@ -37,7 +37,7 @@ def moved_bytes(
             local.update(op.results)
         if isinstance(op, GenericOp):
             seen = seen_by.get(op, set())
-            gathered = {i.attr for i in op.payload.instrs if i.op == "extract"}
+            gathered = op.payload.gathered()
             for at, operand in enumerate(op.inputs):
                 if (operand.value, operand.map) in seen or operand.value in local:
                     continue

@@ -9,44 +9,64 @@ from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(eq=False)
-class Clone:
-    """What stands for what in the copies made so far; all else is shared with the original.
+class Rewriting:
+    """Blocks with other values and memory.
 
     Attributes
     ----------
     values : dict
-        Value of the original -> its own one.
+        Value -> the one that has taken its place.
     buffers : dict
-        Buffer that the original allocates -> its own one, of an alias class of its own.
-    next_class : int
-        The first alias class that is free.
+        Buffer -> the one that has taken its place.
     """
 
-    next_class: int
-    values: dict[Value, Value] = field(default_factory=dict)
-    buffers: dict[Buffer, Buffer] = field(default_factory=dict)
+    values: dict[Value, Value] = field(default_factory=dict, init=False)
+    buffers: dict[Buffer, Buffer] = field(default_factory=dict, init=False)
 
     def block(self, block: Block) -> Block:
-        """A block with arguments, results and memory of its own."""
+        """A block with what takes the place of its arguments, results and memory."""
         arguments = tuple(map(self.value, block.arguments))
         ops = [self.op(op) for op in block.ops]
         return Block(arguments, ops, tuple(self.values.get(v, v) for v in block.yields))
 
     def op(self, op: Op) -> Op:
-        """An op after those that were copied so far, which it may read."""
+        """An op after those that were rewritten so far, which it may read."""
         if isinstance(op, Alloc | Alias):
             return replace(op, buffer=self.buffer(op.buffer))
-        if op.blocks:
-            op = map_blocks(op, self.block)
-        op = substitute_in_op(op, self.values)
-        if isinstance(op, Load | Write) and op.view.buffer in self.buffers:
+        op = substitute_in_op(map_blocks(op, self.block), self.values)
+        if isinstance(op, Load | Write):
             op = replace(op, view=self.view(op.view))
         return replace(op, results=tuple(map(self.value, op.results))) if op.results else op
 
     def value(self, value: Value) -> Value:
+        """What takes the place of a value that is defined here."""
+        raise NotImplementedError
+
+    def buffer(self, buffer: Buffer) -> Buffer:
+        """What takes the place of memory that is allocated here."""
+        raise NotImplementedError
+
+    def view(self, view: View) -> View:
+        """The same part of what has taken the place of a buffer."""
+        return replace(view, buffer=self.buffers.get(view.buffer, view.buffer))
+
+
+@dataclass(eq=False)
+class Clone(Rewriting):
+    """What stands for what in the copies made so far; all else is shared with the original.
+
+    Attributes
+    ----------
+    next_class : int
+        The first alias class that is free.
+    """
+
+    next_class: int
+
+    def value(self, value: Value) -> Value:
         """The copy's own value."""
         if value not in self.values:
-            self.values[value] = Value(value.name, value.type, value.kind, value.order)
+            self.values[value] = replace(value)
         return self.values[value]
 
     def buffer(self, buffer: Buffer) -> Buffer:
@@ -57,6 +77,3 @@ class Clone:
             self.next_class += base is None
             self.buffers[buffer] = replace(buffer, alias_class=alias_class, base=base)
         return self.buffers[buffer]
-
-    def view(self, view: View) -> View:
-        return replace(view, buffer=self.buffers[view.buffer])

@@ -22,16 +22,15 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.new_names import symbols_of, unused
-from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
+from fusejit.fuse.rewrite_blocks import definitions, expand_ops
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import bound_number, elementwise
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
-    Bind,
-    Block,
     GenericOp,
     Init,
     Load,
@@ -43,7 +42,7 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.payload import I64, PayloadBuilder, identity_payload
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
 
 ROUTINE, PRODUCT = "convolution", "matmul"
@@ -61,20 +60,14 @@ def convolutions_by_blas(graph: Graph) -> Graph:
         return graph
     made = Products(graph)
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        if not any(map(is_by_routine, block.ops)):
-            return block
-        ops: list[Op] = []
-        for op in block.ops:
-            if not isinstance(op, GenericOp) or not is_by_routine(op):
-                ops.append(op)
-            elif why_no_product(op):  # a schedule has changed it
-                ops.append(replace(op, library_call=None))
-            else:
-                ops += made.of(op)[0]
-        return replace(block, ops=ops)
+    def parts(op: Op) -> list[Op]:
+        if not isinstance(op, GenericOp) or not is_by_routine(op):
+            return [op]
+        if why_no_product(op):  # a schedule has changed it
+            return [replace(op, library_call=None)]
+        return made.of(op)[0]
 
-    return made.completed(rewrite_blocks(graph, rewrite))
+    return made.completed(expand_ops(graph, parts))
 
 
 def why_no_convolution(op: GenericOp) -> str:
@@ -98,7 +91,7 @@ def why_no_product(op: GenericOp) -> str:
     maps = (op.inits[0].map, op.inputs[window_and_kernel(op)[1]].map)
     if not all(m.is_projected_permutation for m in maps):
         return "the result or the kernel has axes that are no dims"
-    dims = _Dims.of(op)
+    dims = Dims.of(op)
     if any(d not in dims.all() for d in range(len(op.domain))):
         return "a dim that is combined is not in both operands"
     if not dims.rows or not dims.columns:
@@ -109,7 +102,7 @@ def why_no_product(op: GenericOp) -> str:
 
 
 @dataclass(slots=True)
-class _Dims:
+class Dims:
     """The dims of a convolution: those of both operands, of one alone, and the combined ones."""
 
     batch: list[int]
@@ -118,13 +111,13 @@ class _Dims:
     depth: list[int]
 
     @staticmethod
-    def of(op: GenericOp) -> _Dims:
+    def of(op: GenericOp) -> Dims:
         """Sort the dims of an op of two operands; one of these is read at plain dims."""
         window, kernel = (op.inputs[k].map for k in window_and_kernel(op))
         left, right = window.dims(), kernel.dims()
         out = [d for r in op.inits[0].map.results for d in r.dims()]
         axes = [d for r in kernel.results for d in r.dims()]
-        return _Dims(
+        return Dims(
             [d for d in out if d in left and d in right],
             [d for d in out if d not in right],
             [d for d in out if d not in left],
@@ -163,7 +156,7 @@ class Products:
     def of(self, op: GenericOp) -> tuple[list[Op], GenericOp]:
         """Return the ops that compute what a convolution does, and the product among them."""
         ops: list[Op] = []
-        dims, (result,) = _Dims.of(op), op.results
+        dims, (result,) = Dims.of(op), op.results
         window, kernel = (op.inputs[k] for k in window_and_kernel(op))
         sides = [(window, "windows", dims.rows), (kernel, "kernel", dims.columns)]
         out = [d for r in op.inits[0].map.results for d in r.dims()]
@@ -194,7 +187,10 @@ class Products:
             whole = split
         if not is_ordered:
             reads = IndexingMap.permutation([out.index(d) for d in made])
-            ops.append(_copy("transpose", whole, reads, result, op))
+            payload = identity_payload(result.type.dtype)
+            ops.append(
+                elementwise(result, [Operand(whole, reads)], payload, "transpose", op.location)
+            )
         return ops, product
 
     def matrix(
@@ -220,10 +216,10 @@ class Products:
             if found is not None:
                 return found
         place = {d: AffineExpr.dim(at) for at, d in enumerate(order)}
-        reads = tuple(r.substitute(dims=place) for r in operand.map.results)
         type_ = TensorType(value.type.dtype, tuple(op.domain[d] for d in order))
         copy = Value(f"{value.name}_{name}", type_)
-        made = _copy(name, value, IndexingMap(len(order), reads), copy, op)
+        reads = Operand(value, operand.map.over(len(order), place))
+        made = elementwise(copy, [reads], identity_payload(type_.dtype), name, op.location)
         ops.append(replace(made, is_materialized=op.library_call is None))
         if is_whole:
             return copy
@@ -288,17 +284,7 @@ class Products:
         ref = builder.index(unknown[0])
         for other in unknown[1:]:
             ref = builder.op("multiply", [ref, builder.index(other)], I64)
-        value = Value(name, TensorType(I64), Kind.PYTHON)
-        number = GenericOp(
-            results=(value,),
-            domain=(),
-            iterators=(),
-            inputs=(),
-            inits=(Init(IndexingMap.scalar(0)),),
-            payload=builder.finish([ref]),
-            name="length",
-        )
-        ops += [number, Bind(symbol=name, value=value)]
+        ops += bound_number(name, builder.finish([ref]), name, "length")
         return AffineExpr.symbol(name) * factor
 
 
@@ -329,20 +315,6 @@ def _product(
         inits=(Init(IndexingMap.select(rank, [*batch, m, n]), op.inits[0].combiner),),
         payload=builder.finish(builder.inline(old, arguments)),
         library_call=None if call is None else call.replace(ROUTINE, PRODUCT),
-    )
-
-
-def _copy(name: str, source: Value, reads: IndexingMap, result: Value, op: GenericOp) -> GenericOp:
-    rank = result.type.rank
-    return GenericOp(
-        results=(result,),
-        location=op.location,
-        domain=result.type.extents,
-        iterators=(IteratorType.PARALLEL,) * rank,
-        inputs=(Operand(source, reads),),
-        inits=(Init(IndexingMap.identity(rank)),),
-        payload=identity_payload(source.type.dtype),
-        name=name,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, HostCall, Loop, walk
+from fusejit.ir.ops import Block, Loop, symbols_bound, walk
 
 
 def symbols_of(graph: Graph) -> set[str]:
@@ -16,12 +16,9 @@ def symbols_defined(block: Block) -> set[str]:
     """The symbols that ops of a block define for others in it."""
     names: set[str] = set()
     for op in walk(block):
+        names.update(symbols_bound(op))
         if isinstance(op, Loop) and op.induction is not None:
             names.add(op.induction)
-        elif isinstance(op, Bind):
-            names.add(op.symbol)
-        elif isinstance(op, HostCall):
-            names.update(op.sizes)
     return names
 
 

@@ -7,7 +7,7 @@ nothing that names a value has to know, and hands back the same object when noth
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
@@ -57,10 +57,29 @@ def rewrite_ops(graph: Graph, rewrite: Callable[[Op], Op]) -> Graph:
     return rewrite_blocks(graph, lambda block, _: map_ops(block, rewrite))
 
 
+def rewrite_generics(graph: Graph, rewrite: Callable[[GenericOp], GenericOp]) -> Graph:
+    """Replace each generic op that calls no routine by ``rewrite(op)``, as `rewrite_ops` does."""
+
+    def rewritten(op: Op) -> Op:
+        return op if not isinstance(op, GenericOp) or op.library_call is not None else rewrite(op)
+
+    return rewrite_ops(graph, rewritten)
+
+
+def expand_ops(graph: Graph, parts: Callable[[Op], Iterable[Op]]) -> Graph:
+    """Replace each op of each block by several ops, or by none; one stays that is its only part."""
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        ops = [part for op in block.ops for part in parts(op)]
+        return block if all_same(ops, block.ops) else replace(block, ops=ops)
+
+    return rewrite_blocks(graph, rewrite)
+
+
 def map_ops(block: Block, rewrite: Callable[[Op], Op]) -> Block:
     """The block with ``rewrite(op)`` for each of its own ops; the same object if all are."""
     ops = [rewrite(op) for op in block.ops]
-    return block if _all_same(ops, block.ops) else replace(block, ops=ops)
+    return block if all_same(ops, block.ops) else replace(block, ops=ops)
 
 
 def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
@@ -68,7 +87,7 @@ def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
     if not op.blocks:
         return op
     blocks = tuple(rewrite(b) for b in op.blocks)
-    if _all_same(blocks, op.blocks):
+    if all_same(blocks, op.blocks):
         return op
     if isinstance(op, Loop):
         condition = None if op.condition is None else blocks[0]
@@ -86,7 +105,7 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     results: tuple[Value | View, ...] = tuple(
         _resolve(r, values) if isinstance(r, Value) else r for r in graph.results
     )
-    if block is graph.block and _all_same(results, graph.results):
+    if block is graph.block and all_same(results, graph.results):
         return graph
     return replace(graph, block=block, results=results)
 
@@ -94,7 +113,7 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
 def substitute_in_block(block: Block, values: Mapping[Value, Value]) -> Block:
     inner = map_ops(block, lambda op: substitute_in_op(op, values))
     yields = tuple(_resolve(v, values) for v in block.yields)
-    return inner if _all_same(yields, block.yields) else replace(inner, yields=yields)
+    return inner if all_same(yields, block.yields) else replace(inner, yields=yields)
 
 
 def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
@@ -145,7 +164,8 @@ def _resolve(value: Value, values: Mapping[Value, Value]) -> Value:
     return value
 
 
-def _all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
+def all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
+    """Whether these are the same objects in the same order."""
     return len(new) == len(old) and all(map(operator.is_, new, old))
 
 

@@ -37,33 +37,33 @@ class Sym:
 
 
 @dataclass(frozen=True, slots=True)
-class FloorDiv:
-    """``numerator floordiv denominator``, rounded towards minus infinity as Python's ``//``."""
+class _Division:
+    """A quotient or a remainder; its text is made once."""
 
     numerator: AffineExpr
     denominator: int | Sym
     _text: str = field(default="", init=False, repr=False, compare=False)
+    word = ""
 
     def __str__(self) -> str:
         if not self._text:
-            text = f"({self.numerator}) floordiv {self.denominator}"
+            text = f"({self.numerator}) {self.word} {self.denominator}"
             object.__setattr__(self, "_text", text)
         return self._text
 
 
 @dataclass(frozen=True, slots=True)
-class Mod:
+class FloorDiv(_Division):
+    """``numerator floordiv denominator``, rounded towards minus infinity as Python's ``//``."""
+
+    word = "floordiv"
+
+
+@dataclass(frozen=True, slots=True)
+class Mod(_Division):
     """``numerator mod denominator`` with the sign of the denominator as Python's ``%``."""
 
-    numerator: AffineExpr
-    denominator: int | Sym
-    _text: str = field(default="", init=False, repr=False, compare=False)
-
-    def __str__(self) -> str:
-        if not self._text:
-            text = f"({self.numerator}) mod {self.denominator}"
-            object.__setattr__(self, "_text", text)
-        return self._text
+    word = "mod"
 
 
 Atom = Dim | Sym | FloorDiv | Mod
@@ -201,6 +201,11 @@ class AffineExpr:
         """The integer it is, or None."""
         return None if self.terms else self.constant
 
+    def is_above(self, other: AffineExpr | int) -> bool:
+        """Whether it is known to be larger, whatever its dims and symbols are."""
+        difference = self - other
+        return difference.is_constant and difference.constant > 0
+
     def as_dim(self) -> int | None:
         """The index of the dim it is (coefficient 1, nothing else), or None."""
         if len(self.terms) == 1 and not self.constant:
@@ -241,17 +246,7 @@ class AffineExpr:
     def symbols(self) -> frozenset[str]:
         """The names of the symbols that occur."""
         if self._symbols is None:
-            if not self.terms:
-                return frozenset()
-            found: set[str] = set()
-            for atom, _ in self.terms:
-                if isinstance(atom, Sym):
-                    found.add(atom.name)
-                elif not isinstance(atom, Dim):
-                    found |= atom.numerator.symbols()
-                    if isinstance(atom.denominator, Sym):
-                        found.add(atom.denominator.name)
-            names = frozenset(found)
+            names = frozenset(a.name for a in self._leaves() if isinstance(a, Sym))
             object.__setattr__(self, "_symbols", names)
         return self._symbols  # type: ignore[return-value]
 
@@ -274,31 +269,12 @@ class AffineExpr:
         table = dict(enumerate(dims)) if isinstance(dims, Sequence) else dict(dims or {})
         names = symbols or {}
 
-        def leaf(atom: Dim | Sym) -> AffineExpr:
+        def given(atom: Atom) -> AffineExpr | None:
             if isinstance(atom, Dim):
-                return table.get(atom.index, AffineExpr.dim(atom.index))
-            return names.get(atom.name, AffineExpr.symbol(atom.name))
+                return table.get(atom.index)
+            return names.get(atom.name) if isinstance(atom, Sym) else None
 
-        return self._map(leaf)
-
-    def _map(self, leaf: Callable[[Dim | Sym], AffineExpr]) -> AffineExpr:
-        if not self.terms:
-            return self
-        total = AffineExpr.const(self.constant)
-        for atom, coefficient in self.terms:
-            if isinstance(atom, Dim | Sym):
-                part = leaf(atom)
-            else:
-                den = atom.denominator
-                new_den = leaf(den) if isinstance(den, Sym) else den
-                numerator = atom.numerator._map(leaf)
-                part = (
-                    numerator.floordiv(new_den)
-                    if isinstance(atom, FloorDiv)
-                    else numerator.mod(new_den)
-                )
-            total = total + part * coefficient
-        return total
+        return self._map(given)
 
     def replace_atoms(self, table: Mapping[Atom, AffineExpr]) -> AffineExpr:
         """Replace whole atoms, quotients and remainders included, inside numerators too.
@@ -307,21 +283,23 @@ class AffineExpr:
         >>> print((2 * half - 1).replace_atoms({half.terms[0][0]: AffineExpr.const(3)}))
         5
         """
-        if not self.terms or not table:
+        return self._map(table.get) if table else self
+
+    def _map(self, given: Callable[[Atom], AffineExpr | None]) -> AffineExpr:
+        """The expression with what is given for atoms in their place; the others stay."""
+        if not self.terms:
             return self
         total = AffineExpr.const(self.constant)
         for atom, coefficient in self.terms:
-            if atom in table:
-                part = table[atom]
-            elif isinstance(atom, FloorDiv | Mod):
-                den = atom.denominator
-                divisor = AffineExpr.symbol(den.name) if isinstance(den, Sym) else den
-                numerator = atom.numerator.replace_atoms(table)
+            part = given(atom)
+            if part is None and isinstance(atom, FloorDiv | Mod):
+                den: int | AffineExpr | Sym = atom.denominator
+                if isinstance(den, Sym):
+                    den = given(den) or AffineExpr.symbol(den.name)
+                numerator = atom.numerator._map(given)
                 is_quotient = isinstance(atom, FloorDiv)
-                part = numerator.floordiv(divisor) if is_quotient else numerator.mod(divisor)
-            else:
-                part = AffineExpr(((atom, 1),), 0)
-            total = total + part * coefficient
+                part = numerator.floordiv(den) if is_quotient else numerator.mod(den)
+            total = total + (part or AffineExpr(((atom, 1),), 0)) * coefficient
         return total
 
     def evaluate(self, dims: Sequence[int] = (), symbols: Mapping[str, int] | None = None) -> int:

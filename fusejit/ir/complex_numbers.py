@@ -28,12 +28,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.ir.types import dtype_name, part_dtype
+from fusejit.ir.types import BOOL, dtype_name, part_dtype
 
 STRUCTURAL = frozenset({"real", "imag", "complex"})
 """Rows that take complex numbers apart and put them together."""
-
-_BOOL = np.dtype(np.bool_)
 
 
 class NotForComplex(Exception):
@@ -55,7 +53,11 @@ class Builder(Protocol):
 Rule = Callable[[Builder, Sequence[int]], int]
 
 
-# ---------------------------------------------------------------------------- rows on NumPy values
+def _writer(builder: Builder, dtype: np.dtype) -> Callable[..., int]:
+    """``op(name, *refs)``: a row of the table with a result of this dtype."""
+    return lambda name, *refs: builder.op(name, refs, dtype)
+
+
 # ------------------------------------------------------------------------------------------- parts
 def parts(builder: Builder, ref: int) -> tuple[int, int]:
     """Real and imaginary part of a number, which may be real."""
@@ -88,10 +90,10 @@ def converted(builder: Builder, ref: int, dtype: np.dtype) -> int:
         part = part_dtype(dtype)
         real, imag = (builder.cast(p, part) for p in _parts_for(builder, ref, part))
         return joined(builder, real, imag)
-    if dtype != _BOOL:
+    if dtype != BOOL:
         raise NotForComplex(f"{source} converted to {dtype}, of which NumPy warns")
-    real, imag = (builder.cast(p, _BOOL) for p in parts(builder, ref))
-    return builder.op("logical_or", [real, imag], _BOOL)
+    real, imag = (builder.cast(p, BOOL) for p in parts(builder, ref))
+    return builder.op("logical_or", [real, imag], BOOL)
 
 
 def _parts_for(builder: Builder, ref: int, part: np.dtype) -> tuple[int, int]:
@@ -125,8 +127,8 @@ def _test(name: str, merge: str) -> Rule:
 
     def rule(builder: Builder, operands: Sequence[int]) -> int:
         pairs = [parts(builder, o) for o in operands]
-        tests = [builder.op(name, list(p), _BOOL) for p in zip(*pairs, strict=True)]
-        return builder.op(merge, tests, _BOOL)
+        tests = [builder.op(name, list(p), BOOL) for p in zip(*pairs, strict=True)]
+        return builder.op(merge, tests, BOOL)
 
     return rule
 
@@ -152,10 +154,7 @@ def product(builder: Builder, operands: Sequence[int], *, fused: bool = False) -
     """
     (a, b), (c, d) = (parts(builder, o) for o in operands)
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
+    op = _writer(builder, dtype)
     bd, bc = op("multiply", b, d), op("multiply", b, c)
     if fused:
         return joined(builder, op("fma", a, c, op("negative", bd)), op("fma", a, d, bc))
@@ -175,12 +174,9 @@ def quotient(builder: Builder, operands: Sequence[int], *, python: bool = False)
     """
     (a, b), (c, d) = (parts(builder, o) for o in operands)
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
+    op = _writer(builder, dtype)
     sizes = op("absolute", c), op("absolute", d)
-    is_real_larger = builder.op("greater_equal", sizes, _BOOL)
+    is_real_larger = builder.op("greater_equal", sizes, BOOL)
 
     def either(if_real: int, if_imag: int) -> int:
         return op("select", is_real_larger, if_real, if_imag)
@@ -198,7 +194,7 @@ def quotient(builder: Builder, operands: Sequence[int], *, python: bool = False)
         return joined(builder, real, imag)
     scale = op("divide", builder.const(1, dtype), divisor)
     real, imag = op("multiply", real, scale), op("multiply", imag, scale)
-    is_zero = builder.op("equal", [op("add", *sizes), builder.const(0, dtype)], _BOOL)
+    is_zero = builder.op("equal", [op("add", *sizes), builder.const(0, dtype)], BOOL)
     real = op("select", is_zero, op("divide", a, sizes[0]), real)
     return joined(builder, real, op("select", is_zero, op("divide", b, sizes[0]), imag))
 
@@ -207,11 +203,8 @@ def reciprocal(builder: Builder, operands: Sequence[int]) -> int:
     """``1 / (a + b i)``."""
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
-    is_real_larger = builder.op("less_equal", [op("absolute", b), op("absolute", a)], _BOOL)
+    op = _writer(builder, dtype)
+    is_real_larger = builder.op("less_equal", [op("absolute", b), op("absolute", a)], BOOL)
     large = op("select", is_real_larger, a, b)
     small = op("select", is_real_larger, b, a)
     ratio = op("divide", small, large)
@@ -236,13 +229,7 @@ def modulus_of_arrays(builder: Builder, operands: Sequence[int], *, fused: bool 
     """
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
-    def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, _BOOL)
-
+    op, test = _writer(builder, dtype), _writer(builder, BOOL)
     zero, infinity = builder.const(0, dtype), builder.const(np.inf, dtype)
     a, b = op("absolute", a), op("absolute", b)
     is_less = test("less", a, b)
@@ -271,13 +258,7 @@ def exponential(builder: Builder, operands: Sequence[int]) -> int:
     """
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
-
-    def op(name: str, *refs: int) -> int:
-        return builder.op(name, refs, dtype)
-
-    def test(name: str, *refs: int) -> int:
-        return builder.op(name, refs, _BOOL)
-
+    op, test = _writer(builder, dtype), _writer(builder, BOOL)
     number = _LARGE[dtype.itemsize]
     zero, large = builder.const(0, dtype), builder.const(number, dtype)
     is_large = test("greater", a, large)

@@ -35,6 +35,12 @@ class Path:
     steps: tuple[tuple[str, Any], ...] = ()
     text: str = field(default="", compare=False, repr=False)
 
+    def found_from(self, root: Any) -> Any:
+        """The object, given the one at its root."""
+        for kind, key in self.steps:
+            root = getattr(root, key) if kind == "." else root[key]
+        return root
+
     def attribute(self, name: str) -> Path:
         """The path of an attribute of the object."""
         return Path(self.root, self.name, (*self.steps, (".", name)), self.text)
@@ -67,14 +73,6 @@ class HostOp:
         """Python text, in parentheses if it is an operand of more text and would need some."""
         text = self.template.format(*operands)
         return f"({text})" if self.is_operator and is_operand else text
-
-
-def _bool_and(a: Any, b: Any) -> bool:
-    return bool(a) and bool(b)
-
-
-def _bool_or(a: Any, b: Any) -> bool:
-    return bool(a) or bool(b)
 
 
 def generator_address(rng: Any) -> int:
@@ -127,8 +125,8 @@ _OPERATORS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("eq", operator.eq, "{0} == {1}"),
     ("ne", operator.ne, "{0} != {1}"),
     ("not", operator.not_, "not {0}"),
-    ("and", _bool_and, "bool({0}) and bool({1})"),
-    ("or", _bool_or, "bool({0}) or bool({1})"),
+    ("and", lambda a, b: bool(a) and bool(b), "bool({0}) and bool({1})"),
+    ("or", lambda a, b: bool(a) or bool(b), "bool({0}) or bool({1})"),
 )
 _CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("abs", abs, "abs({0})"),
@@ -253,6 +251,12 @@ class HostExpr:
             if opposite is not None:
                 return HostExpr(opposite, inner.operands)._user_text(names, is_operand)
         return HOST_OPS[self.op].text([o._user_text(names) for o in self.operands], is_operand)
+
+    def names(self) -> frozenset[str]:
+        """The symbols and scalars that it reads."""
+        if self.op == "name":
+            return frozenset((self.attr,))
+        return frozenset().union(*(o.names() for o in self.operands))
 
     @property
     def may_raise(self) -> bool:

@@ -127,6 +127,12 @@ class IndexingMap:
             self.num_dims, tuple(r.substitute(symbols=symbols) for r in self.results)
         )
 
+    def over(
+        self, num_dims: int, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]
+    ) -> IndexingMap:
+        """The map from other dims; ``dims`` has the old ones as expressions of these."""
+        return IndexingMap(num_dims, tuple(r.substitute(dims=dims) for r in self.results))
+
     def evaluate(
         self, dims: Sequence[int], symbols: Mapping[str, int] | None = None
     ) -> tuple[int, ...]:
@@ -147,9 +153,7 @@ class IndexingMap:
 def _composed(outer: IndexingMap, inner: IndexingMap) -> IndexingMap:
     if outer.num_dims != inner.rank:
         raise ValueError(f"cannot compose {outer} with {inner}: {outer.num_dims} != {inner.rank}")
-    return IndexingMap(
-        inner.num_dims, tuple(r.substitute(dims=inner.results) for r in outer.results)
-    )
+    return outer.over(inner.num_dims, inner.results)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -223,8 +227,8 @@ def parse_indexing_map(text: str) -> IndexingMap:
     return IndexingMap(len(dims), results)
 
 
-def split_top_level(text: str, separator: str = ",") -> list[str]:
-    """Split at separators that stand outside all brackets; empty text gives no parts."""
+def split_top_level(text: str) -> list[str]:
+    """Split at commas that stand outside all brackets; empty text gives no parts."""
     parts: list[str] = []
     depth = start = 0
     for at, character in enumerate(text):
@@ -232,7 +236,7 @@ def split_top_level(text: str, separator: str = ",") -> list[str]:
             depth += 1
         elif character in ")]}" or (character == ">" and text[at - 1 : at] != "-"):
             depth -= 1
-        elif character == separator and depth == 0:
+        elif character == "," and depth == 0:
             parts.append(text[start:at].strip())
             start = at + 1
     last = text[start:].strip()

@@ -13,8 +13,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.payload import PayloadBuilder
-
-BOOL = np.dtype(np.bool_)
+from fusejit.ir.types import BOOL
 
 
 def unsigned(dtype: np.dtype) -> np.dtype:

@@ -207,9 +207,7 @@ class Write(Op):
     value: Value
     version: int
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -278,9 +276,7 @@ class Assert(Op):
     shown: CheckedIndex | None = None
     integer: Value | None = None
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.MAY_RAISE
+    effect = Effect.MAY_RAISE
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -294,9 +290,7 @@ class Alloc(Op):
 
     buffer: Buffer
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -305,9 +299,7 @@ class Alias(Op):
 
     buffer: Buffer
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -322,9 +314,7 @@ class Bind(Op):
     value: Value
     is_local: bool = False
 
-    @property
-    def effect(self) -> Effect:
-        return Effect.EFFECT
+    effect = Effect.EFFECT
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -421,6 +411,13 @@ class HostCall(Op):
         return self.arguments
 
 
+def symbols_bound(op: Op) -> tuple[str, ...]:
+    """The symbols that an op defines for those after it."""
+    if isinstance(op, Bind):
+        return (op.symbol,)
+    return op.sizes if isinstance(op, HostCall) else ()
+
+
 def base_name(name: str) -> str:
     """The name of an op without the number of ops that went into it: ``exp`` for ``exp+2``."""
     base, plus, count = name.rpartition("+")
@@ -454,6 +451,7 @@ def walk(block: Block) -> Iterator[Op]:
             yield from walk(inner)
 
 
-def written_classes(block: Block) -> frozenset[int]:
-    """The alias classes that some store in ``block`` (or inside) writes."""
-    return frozenset(op.view.buffer.alias_class for op in walk(block) if isinstance(op, Write))
+def written_classes(*blocks: Block) -> frozenset[int]:
+    """The alias classes that some store in the blocks (or inside) writes."""
+    ops = (op for block in blocks for op in walk(block) if isinstance(op, Write))
+    return frozenset(op.view.buffer.alias_class for op in ops)

@@ -15,7 +15,7 @@ subscripts (a gather); the map of that input is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,8 @@ from fusejit.ir import complex_numbers
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.complex_numbers import STRUCTURAL
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import dtype_name
-
-I64 = np.dtype(np.int64)
+from fusejit.ir.types import BOOL, dtype_name
+from fusejit.ir.types import I64 as I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,11 @@ class Payload:
         """Inputs plus inits."""
         return len(self.arguments)
 
+    @property
+    def inits(self) -> tuple[np.dtype, ...]:
+        """The dtypes of the elements of inits."""
+        return self.arguments[self.num_inputs :]
+
     def dtype_of(self, ref: int) -> np.dtype:
         """The dtype of a block argument or an instruction."""
         if ref < self.num_arguments:
@@ -76,9 +80,7 @@ class Payload:
         used = set(self.results)
         for instr in self.instrs:
             used.update(instr.operands)
-            if instr.op == "extract":
-                used.add(instr.attr)
-        return frozenset(u for u in used if u < self.num_arguments)
+        return frozenset(u for u in used | self.gathered() if u < self.num_arguments)
 
     def reads_init(self, index: int) -> bool:
         """Whether the element of init ``index`` is read."""
@@ -88,13 +90,25 @@ class Payload:
         """Whether it asks where it is in the domain."""
         return any(i.op == "index" and i.attr.dims() for i in self.instrs)
 
+    def gathered(self) -> frozenset[int]:
+        """The inputs that it reads at computed subscripts."""
+        return frozenset(i.attr for i in self.instrs if i.op == "extract")
+
     def has_extract(self) -> bool:
         """Whether it gathers."""
-        return any(i.op == "extract" for i in self.instrs)
+        return bool(self.gathered())
 
     def symbols(self) -> frozenset[str]:
         """The graph symbols it reads."""
         return frozenset().union(*(i.attr.symbols() for i in self.instrs if i.op == "index"))
+
+    def over(self, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]) -> Payload:
+        """The payload over other dims; ``dims`` has the old ones as expressions of these."""
+        instrs = (
+            replace(i, attr=i.attr.substitute(dims=dims)) if i.op == "index" else i
+            for i in self.instrs
+        )
+        return replace(self, instrs=tuple(instrs))
 
     # -- meaning --------------------------------------------------------------------------------
     def evaluate(
@@ -216,7 +230,7 @@ class PayloadBuilder:
         ref = self.cast(ref, I64)
         if dtype.kind == "u" and dtype.itemsize < 8:
             return ref
-        is_negative = self.op("less", [ref, self.const(0, I64)], np.dtype(np.bool_))
+        is_negative = self.op("less", [ref, self.const(0, I64)], BOOL)
         from_end = self.op("add", [ref, self.index(extent)], I64)
         return self.op("select", [is_negative, from_end, ref], I64)
 
@@ -224,12 +238,13 @@ class PayloadBuilder:
         self,
         payload: Payload,
         arguments: Sequence[int | None],
-        rewrite: Callable[[Instr], Instr] = lambda instr: instr,
+        rewrite: Callable[[Instr], Instr] | None = None,
     ) -> tuple[int, ...]:
         """Copy the instructions of ``payload``, its arguments replaced by refs; gives its results.
 
         ``rewrite`` sees each instruction before its operands are renumbered (to remap ``index``
-        expressions and ``extract`` operands). An argument that nothing reads may be None.
+        expressions and ``extract`` operands); by default ``extract`` reads what has replaced its
+        input. An argument that nothing reads may be None.
         """
         refs: list[int | None] = list(arguments)
 
@@ -239,8 +254,11 @@ class PayloadBuilder:
                 raise ValueError(f"{payload.ref_name(ref)} is read but was given no value")
             return new
 
+        def moved(instr: Instr) -> Instr:
+            return replace(instr, attr=renumbered(instr.attr)) if instr.op == "extract" else instr
+
         for instr in payload.instrs:
-            new = rewrite(instr)
+            new = (rewrite or moved)(instr)
             refs.append(self.add(replace(new, operands=tuple(map(renumbered, new.operands)))))
         return tuple(map(renumbered, payload.results))
 
@@ -291,9 +309,16 @@ def drop_dead(payload: Payload) -> Payload:
     return replace(payload, instrs=tuple(kept), results=tuple(new_ref[r] for r in payload.results))
 
 
-def identity_payload(dtype: np.dtype) -> Payload:
-    """``{ yield in0 }``: a copy."""
-    return Payload((dtype, dtype), 1, (), (0,))
+def identity_payload(*dtypes: np.dtype) -> Payload:
+    """``{ yield in0 }``: a copy, or one of each of several inputs."""
+    n = len(dtypes)
+    return Payload((*dtypes, *dtypes), n, (), tuple(range(n)))
+
+
+def product_payload(dtype: np.dtype) -> Payload:
+    """``{ t0 = multiply in0, in1; yield t0 }``."""
+    builder = PayloadBuilder([dtype, dtype], [dtype])
+    return builder.finish([builder.op("multiply", [0, 1], dtype)])
 
 
 def iterate_refs(payload: Payload) -> Iterator[tuple[int, Instr]]:

@@ -26,6 +26,7 @@ DTYPES: dict[str, np.dtype] = {
     "c64": np.dtype(np.complex64),
     "c128": np.dtype(np.complex128),
 }
+BOOL, I64 = DTYPES["i1"], DTYPES["i64"]
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

@@ -21,13 +21,13 @@ from fusejit.structured.op import rank_of
 Padding = Sequence[tuple[int, int]]
 
 
-def _per_axis(op: str, what: str, given: Any, rank: int, least: int) -> list[int]:
-    """One integer per axis; one for all where it is a number."""
+def _per_axis(op: str, what: str, given: Any, rank: int) -> list[int]:
+    """One integer per axis, at least 1; one for all where it is a number."""
     values = [given] * rank if np.ndim(given) == 0 else [*given]
     if len(values) != rank:
         raise ValueError(f"{op}: {what} has {len(values)} values for {rank} axes")
-    if any(v < least for v in values):
-        raise ValueError(f"{op}: {what} {values} are not all at least {least}")
+    if any(v < 1 for v in values):
+        raise ValueError(f"{op}: {what} {values} are not all at least 1")
     return [int(v) for v in values]
 
 
@@ -72,8 +72,8 @@ def _image(
 ) -> tuple[list[Index], list[Index], tuple[Index, ...], tuple[Index, ...]]:
     """Subscripts of the image, extents of the output, and the dims of output and window."""
     x, z, sizes, windows = dims("x", rank), dims("z", rank), extents("S", rank), extents("Z", rank)
-    steps = _per_axis(op, "strides", strides, rank, 1)
-    gaps = _per_axis(op, "dilations", dilations, rank, 1)
+    steps = _per_axis(op, "strides", strides, rank)
+    gaps = _per_axis(op, "dilations", dilations, rank)
     place, shape = [], []
     for k, (low, high) in enumerate(_padding(op, padding, rank)):
         place.append(x[k] * steps[k] + z[k] * gaps[k] - low)

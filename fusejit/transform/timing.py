@@ -16,16 +16,14 @@ ROUND_SECONDS = 1e-3
 MAX_CALLS = 1000
 
 
-def median_seconds(
-    calls: Sequence[Callable[[], Any]], rounds: int, what: str = "timing"
-) -> list[float]:
+def median_seconds(calls: Sequence[Callable[[], Any]], rounds: int) -> list[float]:
     """The median seconds of each call, which take turns: what slows one round slows all."""
     times: list[list[float]] = [[] for _ in calls]
     numbers: list[int] = []
     for call in calls:
         call()  # finds no memory and no threads
         numbers.append(max(1, min(MAX_CALLS, int(ROUND_SECONDS / (_seconds(call, 1) + 1e-9)))))
-    for _ in with_progress(range(rounds), what):
+    for _ in with_progress(range(rounds), "timing"):
         for call, number, found in zip(calls, numbers, times, strict=True):
             found.append(_seconds(call, number))
     return [sorted(found)[rounds // 2] for found in times]

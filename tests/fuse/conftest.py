@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.folding.cost import ControlFusionFn, fold_always
+from fusejit.fuse.folding.cost import ControlFusionFn
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.ir.graph import Graph
@@ -20,6 +20,7 @@ from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results
+from fusejit_testing.fold_policies import fold_always
 from fusejit_testing.graphs.graph_launcher import launcher
 
 ARGUMENTS = """\

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from fusejit.fuse.folding.cost import MAX_ARRAYS, fold_single_uses, payload_cost_ns
+from fusejit.fuse.folding.cost import MAX_ARRAYS, payload_cost_ns
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.ir.execution_plan import FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.target_facts import GENERIC, Target
+from fusejit_testing.fold_policies import fold_single_uses
 
 Parse = Callable[[str], Graph]
 

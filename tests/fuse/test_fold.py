@@ -12,13 +12,13 @@ from collections.abc import Callable
 import pytest
 
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.text.printer import print_op
+from fusejit_testing.fold_policies import fold_always
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import (
@@ -23,6 +22,7 @@ from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op, walk
 from fusejit.ir.target_facts import GENERIC
+from fusejit_testing.fold_policies import fold_always
 
 Parse = Callable[[str], Graph]
 EXP = "{ t0 = exp in0 : f64; yield t0 }"

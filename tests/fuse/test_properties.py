@@ -16,9 +16,7 @@ from fusejit.fuse.canonical.canonicalize import CANONICALIZATIONS, canonicalize
 from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.folding.cost import (
     ControlFusionFn,
-    fold_always,
     fold_if_profitable,
-    fold_single_uses,
 )
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
@@ -48,6 +46,7 @@ from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results
+from fusejit_testing.fold_policies import fold_always, fold_single_uses
 from fusejit_testing.graphs.random_graphs import random_graph
 
 F64, BOOL = np.dtype("f8"), np.dtype("?")

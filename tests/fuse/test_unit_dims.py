@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims, unit_dims
@@ -22,6 +21,7 @@ from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results
+from fusejit_testing.fold_policies import fold_always
 from fusejit_testing.graphs.graph_launcher import launcher
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.oracle import check

@@ -13,11 +13,11 @@ from fusejit.fuse.canonical.fold_views import compose_views
 from fusejit.fuse.canonical.simplify_payload import simplify
 from fusejit.fuse.canonical.stale_loads import drop_idle_stores
 from fusejit.fuse.canonical.tidy_operands import tidy
-from fusejit.fuse.rewrite_blocks import rewrite_ops
+from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.analysis.affine_gathers import read_through_maps
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, Op
+from fusejit.ir.ops import GenericOp
 
 _MAX_ROUNDS = 20
 
@@ -25,37 +25,31 @@ _MAX_ROUNDS = 20
 def simplify_payloads(graph: Graph) -> Graph:
     """Simplify each payload, merge equal operands and drop those nothing reads."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
-            return op
+    def rewrite(op: GenericOp) -> GenericOp:
         payload = simplify(op.payload)
         return tidy(op if payload is op.payload else replace(op, payload=payload))
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 def read_affine_gathers(graph: Graph) -> Graph:
     """What is extracted at affine subscripts is an operand with a map: producers fold into it."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
-            return op
+    def rewrite(op: GenericOp) -> GenericOp:
         read = read_through_maps(op)
         return op if read is op else tidy(read)
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 def drop_idle_combiners(graph: Graph) -> Graph:
     """Combiners without reduction dims become payload, reduction dims of writes are parallel."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.library_call is not None:
-            return op
+    def rewrite(op: GenericOp) -> GenericOp:
         op = without_idle_reduction_dims(op)
         return without_reductions(op) if op.has_only_parallel_dims else op
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (

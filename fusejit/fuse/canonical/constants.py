@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs, renumber_extract
-from fusejit.fuse.rewrite_blocks import rewrite_ops
-from fusejit.ir.analysis.reduction_starts import writes_every_element
+from fusejit.fuse.rewrite_blocks import rewrite_generics
+from fusejit.ir.analysis.reduction_starts import read_starts_as_inputs, writes_every_element
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import ConstantOp, GenericOp, Init, Op, Operand, ViewOp, walk
+from fusejit.ir.ops import ConstantOp, GenericOp, Init, ViewOp, walk
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.values import Value
 
@@ -66,13 +65,11 @@ def _splat_results(op: GenericOp) -> dict[Value, Splat]:
 def fold_constants(graph: Graph) -> Graph:
     """Replace operands that are constants by constants of the payload (not for library calls)."""
     splats = splat_values(graph)
-    return rewrite_ops(graph, lambda op: _fold(op, splats)) if splats else graph
+    return rewrite_generics(graph, lambda op: _fold(op, splats)) if splats else graph
 
 
-def _fold(op: Op, splats: dict[Value, Splat]) -> Op:
-    if not isinstance(op, GenericOp) or op.library_call is not None:
-        return op
-    gathered = gathered_inputs(op.payload)
+def _fold(op: GenericOp, splats: dict[Value, Splat]) -> GenericOp:
+    gathered = op.payload.gathered()
     constant = {
         k: splats[o.value]
         for k, o in enumerate(op.inputs)
@@ -83,15 +80,13 @@ def _fold(op: Op, splats: dict[Value, Splat]) -> Op:
     payload = op.payload
     kept = [k for k in range(len(op.inputs)) if k not in constant]
     place = {old: new for new, old in enumerate(kept)}
-    inits = payload.arguments[payload.num_inputs :]
-    builder = PayloadBuilder([payload.arguments[k] for k in kept], inits)
+    builder = PayloadBuilder([payload.arguments[k] for k in kept], payload.inits)
     arguments: list[int | None] = []
     for k in range(payload.num_inputs):
         splat = constant.get(k)
         arguments.append(place[k] if splat is None else builder.const(splat.number, splat.dtype))
-    arguments += range(len(kept), len(kept) + len(inits))
-    new_input = [place.get(k, -1) for k in range(payload.num_inputs)]
-    results = builder.inline(payload, arguments, lambda i: renumber_extract(i, new_input))
+    arguments += range(len(kept), len(kept) + len(op.inits))
+    results = builder.inline(payload, arguments)
     inputs = tuple(op.inputs[k] for k in kept)
     return replace(op, inputs=inputs, payload=builder.finish(results))
 
@@ -103,34 +98,13 @@ def detach_starts(graph: Graph) -> Graph:
     becomes an input with the same map. The start is a value, so a consumer may read it as often
     as it likes (linalg's fusion re-reads what it has overwritten there).
     """
-    return rewrite_ops(graph, _detach)
+    return rewrite_generics(graph, _detach)
 
 
-def _detach(op: Op) -> Op:
-    if not isinstance(op, GenericOp) or not op.is_elementwise or op.library_call is not None:
+def _detach(op: GenericOp) -> GenericOp:
+    started = [k for k, init in enumerate(op.inits) if init.start is not None]
+    if not started or not op.is_elementwise:
         return op
-    starts: dict[int, Operand] = {}
-    for i, (init, value) in enumerate(zip(op.inits, op.results, strict=True)):
-        if init.start is not None and init.combiner is None:
-            if not writes_every_element(init, op.domain, value.type):
-                return op
-            starts[i] = Operand(init.start, init.map)
-    if not starts:
+    if not all(writes_every_element(op.inits[k], op.domain, op.results[k].type) for k in started):
         return op
-    payload = op.payload
-    read = {i: start for i, start in starts.items() if payload.reads_init(i)}
-    inputs = (*op.inputs, *read.values())
-    num_inputs, num_inits = len(inputs), len(op.inits)
-    builder = PayloadBuilder(
-        [o.value.type.dtype for o in inputs], payload.arguments[payload.num_inputs :]
-    )
-    place = {i: payload.num_inputs + position for position, i in enumerate(read)}
-    arguments = [
-        *range(payload.num_inputs),
-        *(place.get(i, num_inputs + i) for i in range(num_inits)),
-    ]
-    results = builder.inline(payload, arguments)
-    inits = tuple(
-        Init(init.map, init.combiner) if i in starts else init for i, init in enumerate(op.inits)
-    )
-    return replace(op, inputs=inputs, inits=inits, payload=builder.finish(results))
+    return replace(read_starts_as_inputs(op), inits=tuple(Init(init.map) for init in op.inits))

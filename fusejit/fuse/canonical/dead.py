@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import keep_results
-from fusejit.fuse.rewrite_blocks import map_blocks, used_values
+from fusejit.fuse.rewrite_blocks import all_same, map_blocks, used_values
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, Effect, GenericOp, Op
 from fusejit.ir.values import Value
@@ -33,6 +33,4 @@ def _sweep(block: Block, live: set[Value]) -> Block:
         live.update(used_values(op))
         kept.append(op)
     kept.reverse()
-    if len(kept) == len(block.ops) and all(a is b for a, b in zip(kept, block.ops, strict=True)):
-        return block
-    return replace(block, ops=kept)
+    return block if all_same(kept, block.ops) else replace(block, ops=kept)

@@ -13,11 +13,12 @@ from collections.abc import Callable
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.stale_loads import stale_reads
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs, tidy
+from fusejit.fuse.canonical.tidy_operands import tidy
 from fusejit.fuse.rewrite_blocks import (
     definitions,
-    map_ops,
+    expand_ops,
     rewrite_blocks,
+    rewrite_generics,
     rewrite_ops,
     substitute_values,
 )
@@ -29,11 +30,11 @@ from fusejit.ir.ops import (
     Block,
     Effect,
     GenericOp,
-    HostCall,
     Load,
     Op,
     Operand,
     ViewOp,
+    symbols_bound,
 )
 from fusejit.ir.values import Value, View
 from fusejit.ir.verifier.scope_rules import symbols_of
@@ -93,7 +94,7 @@ def _load_viewed_parts(graph: Graph) -> Graph:
         loads = {op.results[0]: op for op in block.ops if isinstance(op, Load)}
         parts: dict[Value, list[Op]] = {}
         place = {id(op): at for at, op in enumerate(block.ops)}
-        bound = {symbol: at for at, op in enumerate(block.ops) for symbol in _bound_by(op)}
+        bound = {symbol: at for at, op in enumerate(block.ops) for symbol in symbols_bound(op)}
         late: dict[Value, Op] = {}
         for at, op in enumerate(block.ops):
             if isinstance(op, ViewOp) and (load := loads.get(op.source)) is not None:
@@ -125,13 +126,6 @@ def _load_viewed_parts(graph: Graph) -> Graph:
     return rewrite_blocks(graph, rewrite)
 
 
-def _bound_by(op: Op) -> tuple[str, ...]:
-    """The symbols that an op makes."""
-    if isinstance(op, Bind):
-        return (op.symbol,)
-    return op.sizes if isinstance(op, HostCall) else ()
-
-
 def _may_store(op: Op) -> bool:
     return op.effect is Effect.EFFECT and not isinstance(op, Alloc | Alias | Bind)
 
@@ -145,7 +139,7 @@ def _read_through_views(graph: Graph) -> Graph:
             return Operand(op.source, op.map.compose(operand.map))
         return operand
 
-    return rewrite_ops(graph, lambda op: _map_operands(op, source))
+    return rewrite_generics(graph, lambda op: _map_operands(op, source))
 
 
 def _read_whole_buffers(graph: Graph) -> Graph:
@@ -166,25 +160,15 @@ def _read_whole_buffers(graph: Graph) -> Graph:
             whole[operand.value] = replace(load, results=(value,), view=View.whole(buffer))
         return Operand(whole[operand.value].results[0], load.view.map.compose(operand.map))
 
-    def rewrite(op: Op) -> Op:
-        return _map_operands(op, whole_load)
+    def with_whole(op: Op) -> list[Op]:
+        return [whole[op.results[0]], op] if op.results and op.results[0] in whole else [op]
 
-    def insert(block: Block, _: frozenset[Value]) -> Block:
-        ops: list[Op] = []
-        for op in block.ops:
-            if isinstance(op, Load) and op.results[0] in whole:
-                ops.append(whole[op.results[0]])
-            ops.append(op)
-        return block if len(ops) == len(block.ops) else replace(block, ops=ops)
-
-    graph = rewrite_blocks(graph, lambda block, _: map_ops(block, rewrite))
-    return rewrite_blocks(graph, insert) if whole else graph
+    graph = rewrite_generics(graph, lambda op: _map_operands(op, whole_load))
+    return expand_ops(graph, with_whole) if whole else graph
 
 
-def _map_operands(op: Op, rewrite: Callable[[Operand, GenericOp], Operand]) -> Op:
-    if not isinstance(op, GenericOp) or op.library_call is not None:
-        return op
-    gathered = gathered_inputs(op.payload)
+def _map_operands(op: GenericOp, rewrite: Callable[[Operand, GenericOp], Operand]) -> GenericOp:
+    gathered = op.payload.gathered()
     inputs = tuple(
         operand if k in gathered else rewrite(operand, op) for k, operand in enumerate(op.inputs)
     )

@@ -25,14 +25,7 @@ from fusejit.ir.verifier.scope_rules import symbols_of
 def hoist_assertions(graph: Graph) -> Graph:
     """Move each check, and the numbers that it asks for, before arrays that it does not need.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Graph
-        The same object if no check moved.
+    The graph is the same object if no check moved.
     """
     return rewrite_blocks(graph, lambda block, _: _rewritten(block))
 
@@ -88,6 +81,3 @@ def _is_number(op: Op) -> bool:
 
 def _computes_an_array(op: Op) -> bool:
     return isinstance(op, GenericOp) and any(v.type.rank for v in (*op.results, *op.operand_values))
-
-
-__all__ = ["hoist_assertions"]

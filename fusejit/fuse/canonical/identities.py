@@ -21,12 +21,12 @@ import numpy as np
 from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.scalar_ops.row import Identity as TableIdentity
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
+from fusejit.ir.types import BOOL
 
 Identity = Callable[[PayloadBuilder, Instr], int | None]
 """Gives a ref of the same bits as the instruction (which is not added yet), or None."""
 
 ROUNDINGS = frozenset({"floor", "ceil", "trunc", "rint"})
-_BOOL = np.dtype(np.bool_)
 
 
 def definition(builder: PayloadBuilder, ref: int) -> Instr | None:
@@ -219,12 +219,12 @@ def _select(builder: PayloadBuilder, instr: Instr) -> int | None:
     negated = _operands_of(builder, condition, "logical_not")
     if negated is not None:
         return builder.op("select", [*negated, if_false, if_true], instr.dtype)
-    if instr.dtype == _BOOL:
+    if instr.dtype == BOOL:
         answers = (number_of(builder, if_true), number_of(builder, if_false))
         if answers == (True, False):
             return condition
         if answers == (False, True):
-            return builder.op("logical_not", [condition], _BOOL)
+            return builder.op("logical_not", [condition], BOOL)
     return None
 
 

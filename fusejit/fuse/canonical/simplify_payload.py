@@ -23,8 +23,7 @@ _NEVER_FOLDED = frozenset(EXTREMA)  # the sign of a zero is not NumPy's
 
 def simplify(payload: Payload) -> Payload:
     """The payload after one round of rewriting; the same object if nothing changed."""
-    num_inputs = payload.num_inputs
-    builder = PayloadBuilder(payload.arguments[:num_inputs], payload.arguments[num_inputs:])
+    builder = PayloadBuilder(payload.arguments[: payload.num_inputs], payload.inits)
     refs = list(range(payload.num_arguments))
     for old in payload.instrs:
         instr = replace(old, operands=tuple(refs[o] for o in old.operands))

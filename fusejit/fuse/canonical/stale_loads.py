@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks
+from fusejit.fuse.rewrite_blocks import definitions, expand_ops, rewrite_ops
 from fusejit.ir.analysis.memory_versions import versions, walk_versions
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Block, Load, Op, ReshapeOp, Store, ViewOp, Write, walk
+from fusejit.ir.ops import Load, Op, ReshapeOp, Store, ViewOp, Write, walk
 from fusejit.ir.values import Value
 
 
@@ -81,11 +81,7 @@ def drop_idle_stores(graph: Graph) -> Graph:
         load = defined.get(op.value)
         return isinstance(load, Load) and load.view == op.view and load.version == op.version - 1
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        kept = [op for op in block.ops if not is_idle(op)]
-        return block if len(kept) == len(block.ops) else replace(block, ops=kept)
-
-    rewritten = rewrite_blocks(graph, rewrite)
+    rewritten = expand_ops(graph, lambda op: () if is_idle(op) else (op,))
     return graph if rewritten is graph else with_versions(rewritten)
 
 
@@ -93,12 +89,9 @@ def with_versions(graph: Graph) -> Graph:
     """With the versions of memory that follow from the stores there are now."""
     wanted = versions(graph.block)
 
-    def renumber(op: Op) -> Op:
+    def renumbered(op: Op) -> Op:
         if isinstance(op, Load | Write) and wanted[op] != op.version:
             return replace(op, version=wanted[op])
         return op
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        return replace(block, ops=[renumber(op) for op in block.ops])
-
-    return rewrite_blocks(graph, rewrite)
+    return rewrite_ops(graph, renumbered)

@@ -77,7 +77,7 @@ def _operands(op: Op) -> Iterator[tuple[Value, IndexingMap, Sequence[AffineExpr]
         for value in op.operand_values:
             yield (value, *_whole(value))
         return
-    gathered = {instr.attr for instr in op.payload.instrs if instr.op == "extract"}
+    gathered = op.payload.gathered()
     for at, operand in enumerate(op.inputs):
         if at in gathered:
             yield (operand.value, *_whole(operand.value))

@@ -15,8 +15,9 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.constants import splat_values
 from fusejit.fuse.canonical.stale_loads import read_classes, with_versions
 from fusejit.fuse.canonical.tidy_operands import tidy
-from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
+from fusejit.fuse.rewrite_blocks import definitions, expand_ops, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
@@ -338,29 +339,18 @@ def _mentions(graph: Graph) -> set[Buffer]:
 
 def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenated]) -> GenericOp:
     """The op over a region: its operands shifted, joined ones replaced by their parts."""
-    moved = [AffineExpr.dim(d) + low for d, low in enumerate(region.lows)]
-
-    def shifted(map: IndexingMap) -> IndexingMap:
-        return IndexingMap(map.num_dims, tuple(r.substitute(moved) for r in map.results))
-
-    inputs: list[Operand] = []
-    for k, operand in enumerate(op.inputs):
-        part = region.parts.get(k)
-        if part is None:
-            inputs.append(Operand(operand.value, shifted(operand.map)))
-            continue
-        join = loaded[operand.value]
-        load = next(ld for ld in join.loads if ld.results[0] is operand.value)
-        place = shifted(load.view.map.compose(operand.map)).results
+    moved = {d: AffineExpr.dim(d) + low for d, low in enumerate(region.lows)}
+    new = on_domain(op, moved, region.extents, op.iterators)
+    inputs = [*new.inputs]
+    for k, part in region.parts.items():
+        join = loaded[inputs[k].value]
+        load = next(ld for ld in join.loads if ld.results[0] is inputs[k].value)
+        place = load.view.map.compose(inputs[k].map).results
         results = [_ZERO] * part.value.type.rank
         for axis, dim in enumerate(part.dims):
             if dim is not None:
                 results[dim] = place[axis] - part.sides[axis][0]
-        inputs.append(Operand(part.value, IndexingMap(len(op.domain), tuple(results))))
-    instrs = tuple(
-        replace(i, attr=i.attr.substitute(moved)) if i.op == "index" else i
-        for i in op.payload.instrs
-    )
+        inputs[k] = Operand(part.value, IndexingMap(len(op.domain), tuple(results)))
     made = []
     for init, value in zip(op.inits, op.results, strict=True):
         dims = [r.as_dim() for r in init.map.results]
@@ -370,12 +360,10 @@ def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenat
         )
     return tidy(
         replace(
-            op,
+            new,
             results=tuple(made),
-            domain=region.extents,
             inputs=tuple(inputs),
             inits=tuple(Init(i.map) for i in op.inits),
-            payload=replace(op.payload, instrs=instrs),
         )
     )
 
@@ -396,18 +384,12 @@ def _store_of(
 # ------------------------------------------------------------------------------------ afterwards
 def _without_unread(graph: Graph) -> Graph:
     """Without local buffers that are only stored into."""
-    read = {op.view.buffer for op in walk(graph.block) if isinstance(op, Load)}
-    read |= _mentions(graph)
-    local = {op.buffer for op in walk(graph.block) if isinstance(op, Alloc)}
-    unread = local - read
-    values = {v for op in walk(graph.block) for v in used_values(op)}
-    loads = {
-        op
-        for op in walk(graph.block)
-        if isinstance(op, Load) and not values & set(op.results) and op.view.buffer in local
-    }
-    leaving = {r for r in graph.results if isinstance(r, Value)}
-    loads = {op for op in loads if not leaving & set(op.results)}
+    ops = [*walk(graph.block)]
+    loads = {op for op in ops if isinstance(op, Load)}
+    local = {op.buffer for op in ops if isinstance(op, Alloc)}
+    unread = local - {op.view.buffer for op in loads} - _mentions(graph)
+    values = {*graph.results, *(v for op in ops for v in used_values(op))}
+    loads = {op for op in loads if op.view.buffer in local and op.results[0] not in values}
     if not unread and not loads:
         return graph
 
@@ -418,9 +400,5 @@ def _without_unread(graph: Graph) -> Graph:
             return op.view.buffer not in unread
         return not (isinstance(op, Alloc) and op.buffer in unread)
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        kept = [op for op in block.ops if keep(op)]
-        return block if len(kept) == len(block.ops) else replace(block, ops=kept)
-
-    buffers = [b for b in graph.buffers if b not in unread]
-    return _without_unread(replace(rewrite_blocks(graph, rewrite), buffers=buffers))
+    kept = expand_ops(graph, lambda op: (op,) if keep(op) else ())
+    return _without_unread(replace(kept, buffers=[b for b in graph.buffers if b not in unread]))

@@ -55,13 +55,6 @@ ControlFusionFn = Callable[[GenericOp, int, GenericOp, BlockContext], Accept | R
 
 
 # --------------------------------------------------------------------------------------- policies
-def fold_always(
-    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
-) -> Accept | Reject:
-    """Fold whatever is legal, recomputing without regard: for tests of the mechanism."""
-    return ACCEPT
-
-
 def fold_aggressively(
     producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
 ) -> Accept | Reject:
@@ -73,19 +66,6 @@ def fold_aggressively(
     is_copy = consumer.is_elementwise and not consumer.payload.instrs
     is_told = is_copy or producer.is_materialized
     return Reject("kept anyway", kept) if kept and is_told else ACCEPT
-
-
-def fold_single_uses(
-    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
-) -> Accept | Reject:
-    """Fold a producer that one operand reads: the default of MLIR's linalg."""
-    kept = context.kept_for(producer)
-    if kept:
-        return Reject("kept anyway", kept)
-    uses = len(context.uses(producer))
-    if uses != 1:
-        return Reject("several uses", f"{uses} operands read it")
-    return Accept("one place", "one operand reads it")
 
 
 def fold_if_profitable(

@@ -11,16 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.tidy_operands import (
-    gathered_inputs,
-    merge_operands,
-    renumber_extract,
-    tidy,
-)
+from fusejit.fuse.canonical.tidy_operands import merge_operands, tidy
 from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand, Origin
-from fusejit.ir.payload import Instr, PayloadBuilder
+from fusejit.ir.payload import PayloadBuilder
 
 
 def fused_to_producer(producer: GenericOp, operand_index: int, consumer: GenericOp) -> IndexingMap:
@@ -42,7 +37,7 @@ def operands_at_the_same_point(
     They read the same result once more, or another result of a producer with several.
     """
     needed = fused_to_producer(producer, operand_index, consumer)
-    gathered = gathered_inputs(consumer.payload)
+    gathered = consumer.payload.gathered()
 
     def is_alike(k: int, operand: Operand) -> bool:
         if operand.value not in producer.results or k in gathered:
@@ -104,19 +99,12 @@ def fold(
     payload_p, payload_c = producer.payload, consumer.payload
     builder = PayloadBuilder(
         [o.value.type.dtype for o in inputs],
-        [
-            *(producer.results[i].type.dtype for i in kept),
-            *payload_c.arguments[payload_c.num_inputs :],
-        ],
+        [*(producer.results[i].type.dtype for i in kept), *payload_c.inits],
     )
 
-    def move_producer(instr: Instr) -> Instr:
-        if instr.op == "index":
-            return replace(instr, attr=instr.attr.substitute(dims=to_producer.results))
-        return renumber_extract(instr, producer_place)
-
     produced = builder.inline(
-        payload_p, [*producer_place, *([None] * len(producer.inits))], move_producer
+        payload_p.over(to_producer.results),
+        [*producer_place, *([None] * len(producer.inits))],
     )
 
     def element(k: int) -> int:
@@ -125,9 +113,7 @@ def fold(
 
     arguments: list[int | None] = [element(k) if p < 0 else p for k, p in enumerate(consumer_place)]
     arguments += [len(inputs) + len(kept) + i for i in range(len(consumer.inits))]
-    yielded = builder.inline(
-        payload_c, arguments, lambda instr: renumber_extract(instr, consumer_place)
-    )
+    yielded = builder.inline(payload_c, arguments)
     return tidy(
         replace(
             consumer,

@@ -11,7 +11,7 @@ from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Assert, Bind, Block, GenericOp, HostCall, Op, Write, written_classes
+from fusejit.ir.ops import Assert, Block, GenericOp, Op, symbols_bound, written_classes
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 
@@ -76,11 +76,8 @@ class BlockContext:
         self._bound_at: dict[str, int] = {}
         for place, op in enumerate(block.ops):
             self._register(op)
-            if isinstance(op, Bind):
-                self._bound_at[op.symbol] = place
-            elif isinstance(op, HostCall):
-                self._bound_at.update(dict.fromkeys(op.sizes, place))
-            for alias_class in sorted(_written_by(op)):
+            self._bound_at.update(dict.fromkeys(symbols_bound(op), place))
+            for alias_class in sorted(written_classes(Block((), [op]))):
                 self._writes.setdefault(alias_class, []).append(place)
 
     def _register(self, op: Op) -> None:
@@ -213,9 +210,3 @@ class BlockContext:
     def is_dead(self, op: GenericOp) -> bool:
         """Whether nothing reads its results."""
         return not any(r in self.leaving or self._users.get(r) for r in op.results)
-
-
-def _written_by(op: Op) -> frozenset[int]:
-    if isinstance(op, Write):
-        return frozenset({op.view.buffer.alias_class})
-    return frozenset().union(*map(written_classes, op.blocks))

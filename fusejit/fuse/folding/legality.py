@@ -1,16 +1,15 @@
 """Legality of folding: a closed list of named rules.
 
-Each rule looks at a producer, the number of an operand of the consumer (its inputs, then its inits)
-and the consumer, and returns None, or the reason why the fold would not compute the same numbers.
-Whether a fold is worth it is not asked here.
+Each rule looks at a `Fold` and returns None, or why it would not compute the same numbers. Whether
+a fold is worth it is not asked here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from fusejit.dataclass import dataclass
-from fusejit.fuse.canonical.tidy_operands import gathered_inputs
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.ir.analysis.reduction_starts import writes_every_element
@@ -25,109 +24,104 @@ class Illegal:
     reason: str
 
 
-Rule = Callable[[Op, int, Op, BlockContext], str | None]
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What a rule looks at: ``operand_index`` counts the inputs of the consumer, then its inits.
+
+    Rules after the first one take it for granted that both ops are generic.
+    """
+
+    producer: GenericOp
+    operand_index: int
+    consumer: GenericOp
+    context: BlockContext
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """Both ops, whatever they are."""
+        return self.producer, self.consumer
 
 
-def both_are_generic_ops_of_one_block(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+Rule = Callable[[Fold], str | None]
+
+
+def both_are_generic_ops_of_one_block(fold: Fold) -> str | None:
     """Only generic ops have a payload to splice, and a block runs a number of times of its own."""
-    for op in (producer, consumer):
+    for op in fold.ops:
         if not isinstance(op, GenericOp):
             return f"a {type(op).__name__.lower()} has no payload"
-    if producer not in context or consumer not in context:
+    if any(op not in fold.context for op in fold.ops):
         return "they stand in different blocks"
     return None
 
 
-def neither_is_a_library_call(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def neither_is_a_library_call(fold: Fold) -> str | None:
     """A library routine computes the op as it is."""
-    for op in (producer, consumer):
-        if isinstance(op, GenericOp) and op.library_call is not None:
+    for op in (fold.producer, fold.consumer):
+        if op.library_call is not None:
             return f"{op.name} is the library call {op.library_call}"
     return None
 
 
-def neither_is_in_registers(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def neither_is_in_registers(fold: Fold) -> str | None:
     """A tile of sums in vector registers is computed as it is."""
-    for op in (producer, consumer):
-        if isinstance(op, GenericOp) and op.register_tile is not None:
+    for op in (fold.producer, fold.consumer):
+        if op.register_tile is not None:
             return f"sums of {op.name} are in registers"
     return None
 
 
-def neither_is_kept_apart(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def neither_is_kept_apart(fold: Fold) -> str | None:
     """A schedule may keep an op as it is."""
-    for op in (producer, consumer):
-        if isinstance(op, GenericOp) and op.is_unfused:
+    for op in (fold.producer, fold.consumer):
+        if op.is_unfused:
             return f"{op.name} is kept apart by no_fuse"
     return None
 
 
-def operand_is_an_input(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def operand_is_an_input(fold: Fold) -> str | None:
     """The start of a result is read as an array."""
-    if isinstance(consumer, GenericOp) and operand_index >= len(consumer.inputs):
-        return f"it is the start of a result of {consumer.name}"
+    if fold.operand_index >= len(fold.consumer.inputs):
+        return f"it is the start of a result of {fold.consumer.name}"
     return None
 
 
-def operand_is_not_gathered_from(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def operand_is_not_gathered_from(fold: Fold) -> str | None:
     """Which element a gather reads is known only at run time."""
-    if isinstance(consumer, GenericOp) and operand_index in gathered_inputs(consumer.payload):
-        return f"{consumer.name} reads it at computed subscripts"
+    if fold.operand_index in fold.consumer.payload.gathered():
+        return f"{fold.consumer.name} reads it at computed subscripts"
     return None
 
 
-def producer_is_parallel(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def producer_is_parallel(fold: Fold) -> str | None:
     """A number that takes many points to make has no payload that makes it at one point."""
-    if isinstance(producer, GenericOp) and not producer.is_elementwise:
-        kind = "reduction" if any(i.combiner for i in producer.inits) else "sequential"
-        return f"{kind} producer {producer.name}"
+    if not fold.producer.is_elementwise:
+        kind = "reduction" if any(i.combiner for i in fold.producer.inits) else "sequential"
+        return f"{kind} producer {fold.producer.name}"
     return None
 
 
-def producer_writes_each_element_once(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def producer_writes_each_element_once(fold: Fold) -> str | None:
     """The map of the consumed result is a permutation, so each element tells its point."""
-    if not isinstance(producer, GenericOp) or not isinstance(consumer, GenericOp):
-        return None
-    value = consumer.inputs[operand_index].value
+    producer, value = fold.producer, fold.consumer.inputs[fold.operand_index].value
     init = producer.inits[producer.results.index(value)]
     if not writes_every_element(init, producer.domain, value.type):
         return f"{producer.name} writes only part of %{value.name}, through {init.map}"
     return None
 
 
-def producer_reads_no_init(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def producer_reads_no_init(fold: Fold) -> str | None:
     """A start that is read is turned into an input by `fuse.canonical.constants.detach_starts`."""
-    if isinstance(producer, GenericOp):
-        for i in range(len(producer.inits)):
-            if producer.payload.reads_init(i):
-                return f"{producer.name} reads the start of its result {i}"
+    for i in range(len(fold.producer.inits)):
+        if fold.producer.payload.reads_init(i):
+            return f"{fold.producer.name} reads the start of its result {i}"
     return None
 
 
-def memory_is_unchanged_between(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def memory_is_unchanged_between(fold: Fold) -> str | None:
     """What the producer has loaded is still in memory where the consumer stands."""
-    for alias_class in context.reads(producer):
-        if context.written_between(alias_class, producer, consumer):
+    for alias_class in fold.context.reads(fold.producer):
+        if fold.context.written_between(alias_class, *fold.ops):
             return "memory that it reads is stored to before the consumer"
     return None
 
@@ -165,22 +159,17 @@ def check_fold(
 
 
 # ---------------------------------------------------------------- keeping results of the producer
-def consumer_is_parallel(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def consumer_is_parallel(fold: Fold) -> str | None:
     """A reduction does not also write what it reads."""
-    if isinstance(consumer, GenericOp) and not consumer.is_elementwise:
-        return f"{consumer.name} is a reduction"
+    if not fold.consumer.is_elementwise:
+        return f"{fold.consumer.name} is a reduction"
     return None
 
 
-def preserved_results_are_written_whole(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def preserved_results_are_written_whole(fold: Fold) -> str | None:
     """The fused op runs over the consumer's domain: elements may be left out, or repeated."""
-    if not isinstance(producer, GenericOp) or not isinstance(consumer, GenericOp):
-        return None
-    to_producer = fused_to_producer(producer, operand_index, consumer)
+    producer, consumer = fold.producer, fold.consumer
+    to_producer = fused_to_producer(producer, fold.operand_index, consumer)
     for value, init in zip(producer.results, producer.inits, strict=True):
         fused = Init(init.map.compose(to_producer))
         if not writes_every_element(fused, consumer.domain, value.type):
@@ -188,13 +177,10 @@ def preserved_results_are_written_whole(
     return None
 
 
-def consumer_reads_the_producer_at_one_point(
-    producer: Op, operand_index: int, consumer: Op, context: BlockContext
-) -> str | None:
+def consumer_reads_the_producer_at_one_point(fold: Fold) -> str | None:
     """An op cannot read elements that it defines at another point."""
-    if not isinstance(producer, GenericOp) or not isinstance(consumer, GenericOp):
-        return None
-    needed = fused_to_producer(producer, operand_index, consumer)
+    producer, consumer = fold.producer, fold.consumer
+    needed = fused_to_producer(producer, fold.operand_index, consumer)
     for k, value in enumerate(consumer.operand_values):
         if value in producer.results and (
             k >= len(consumer.inputs) or fused_to_producer(producer, k, consumer) != needed
@@ -224,8 +210,9 @@ def check_preserved(
 def _first_broken(
     rules: tuple[Rule, ...], producer: Op, operand_index: int, consumer: Op, context: BlockContext
 ) -> Illegal | None:
+    fold = Fold(cast(GenericOp, producer), operand_index, cast(GenericOp, consumer), context)
     for rule in rules:
-        reason = rule(producer, operand_index, consumer, context)
+        reason = rule(fold)
         if reason is not None:
             return Illegal(rule.__name__.replace("_", " "), reason)
     return None

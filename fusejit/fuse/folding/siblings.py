@@ -15,11 +15,10 @@ loaded stays as it is; up, if what it reads is defined there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.canonical.tidy_operands import merge_operands, renumber_extract, tidy
+from fusejit.fuse.canonical.tidy_operands import merge_operands, tidy
 from fusejit.fuse.folding.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
 from fusejit.fuse.folding.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.folding.fold_context import BlockContext
@@ -177,16 +176,14 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
     inits = (*first.inits, *second.inits)
     builder = PayloadBuilder(
         [o.value.type.dtype for o in inputs],
-        [d for op, _ in pairs for d in op.payload.arguments[op.payload.num_inputs :]],
+        [d for op, _ in pairs for d in op.payload.inits],
     )
     yielded: list[int] = []
     next_init = len(inputs)
     for op, new_input in pairs:
         arguments = [*new_input, *range(next_init, next_init + len(op.inits))]
         next_init += len(op.inits)
-        yielded += builder.inline(
-            op.payload, arguments, partial(renumber_extract, new_input=new_input)
-        )
+        yielded += builder.inline(op.payload, arguments)
     return tidy(
         replace(
             second,

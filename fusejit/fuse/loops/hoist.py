@@ -19,21 +19,16 @@ stands after a check.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.folding.cost import payload_cost_ns
-from fusejit.fuse.rewrite_blocks import rewrite_blocks
-from fusejit.ir.affine import AffineExpr
+from fusejit.fuse.rewrite_blocks import expand_ops
 from fusejit.ir.execution_plan import Folded, FusionReport
 from fusejit.ir.graph import Graph
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
     Alloc,
     Assert,
-    Block,
     ConstantOp,
     GenericOp,
     Load,
@@ -47,6 +42,7 @@ from fusejit.ir.ops import (
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
+from fusejit.ir.verifier.scope_rules import symbols_of
 
 EXPENSIVE_NS = 0.6  # of an element: as much as to load it again in each iteration
 
@@ -76,16 +72,10 @@ def hoist_invariants(
         frozenset(symbol.name for symbol in graph.symbols),
     )
 
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        ops: list[Op] = []
-        for op in block.ops:
-            if isinstance(op, Loop):
-                leaving, op = hoisting.split(op)
-                ops += leaving
-            ops.append(op)
-        return block if len(ops) == len(block.ops) else replace(block, ops=ops)
+    def parts(op: Op) -> list[Op]:
+        return hoisting.split(op) if isinstance(op, Loop) else [op]
 
-    rewritten = rewrite_blocks(graph, rewrite)
+    rewritten = expand_ops(graph, parts)
     return graph if rewritten is graph else with_versions(rewritten)
 
 
@@ -95,14 +85,14 @@ class _Hoisting:
     report: FusionReport
     symbols: frozenset[str]  # that the call knows
 
-    def split(self, loop: Loop) -> tuple[list[Op], Loop]:
-        """The ops that leave the loop, and the loop without them."""
+    def split(self, loop: Loop) -> list[Op]:
+        """The ops that leave the loop, then the loop without them."""
         invariant = self._invariant(loop)
         needed: set[Op] = {
             op for op in invariant if isinstance(op, GenericOp) and self._is_expensive(op)
         }
         if not needed:
-            return [], loop
+            return [loop]
         for op in needed:
             assert isinstance(op, GenericOp)
             why = "it is the same in each iteration"
@@ -115,11 +105,11 @@ class _Hoisting:
                 wanted.update(op.operand_values)
         leaving = [op for op in invariant if op in needed]
         kept = [op for op in loop.body.ops if op not in needed]
-        return leaving, replace(loop, body=replace(loop.body, ops=kept))
+        return [*leaving, replace(loop, body=replace(loop.body, ops=kept))]
 
     def _invariant(self, loop: Loop) -> list[Op]:
         """The ops of the body that could stand before the loop, in program order."""
-        written = frozenset().union(*map(written_classes, loop.blocks))
+        written = written_classes(*loop.blocks)
         varying: set[Value] = {v for block in loop.blocks for v in block.arguments}
         made = {op.buffer for op in walk(loop.body) if isinstance(op, Alloc | Alias)}
         found: list[Op] = []
@@ -144,7 +134,7 @@ class _Hoisting:
 
     def _is_known(self, op: Op) -> bool:
         """Whether sizes and subscripts of the op are known before the kernel runs."""
-        return all(names <= self.symbols for names in mentioned_symbols(op))
+        return symbols_of(op) <= self.symbols
 
     def _is_expensive(self, op: GenericOp) -> bool:
         if op.library_call is not None:
@@ -156,21 +146,3 @@ class _Hoisting:
 
 def _has_check(op: Op) -> bool:
     return isinstance(op, Assert) or any(_has_check(o) for block in op.blocks for o in block.ops)
-
-
-def mentioned_symbols(op: Op) -> Iterator[frozenset[str]]:
-    """The symbols that an op's types, maps and payload mention."""
-    for value in op.results:
-        yield from map(AffineExpr.symbols, value.type.extents)
-    if isinstance(op, GenericOp):
-        yield from map(AffineExpr.symbols, op.domain)
-        yield from (o.map.symbols() for o in op.inputs)
-        yield from (i.map.symbols() for i in op.inits)
-        for instr in op.payload.instrs:
-            if instr.op == "index":
-                yield IndexingMap(len(op.domain), (instr.attr,)).symbols()
-    elif isinstance(op, ViewOp):
-        yield op.map.symbols()
-    elif isinstance(op, Load):
-        yield op.view.map.symbols()
-        yield from map(AffineExpr.symbols, op.view.extents)

@@ -203,12 +203,7 @@ def _is_apart(touched: Sequence[Access], axis: int, loop: Loop, varying: set[str
         return not fixed_reads
     ends = (first, last - 1) if coefficient > 0 else (last - 1, first)
     least, most = base + ends[0] * coefficient + low, base + ends[1] * coefficient + high
-    return all(_is_above(least, at) or _is_above(at, most) for at in fixed_reads)
-
-
-def _is_above(one: AffineExpr, other: AffineExpr) -> bool:
-    distance = (one - other).as_constant()
-    return distance is not None and distance > 0
+    return all(least.is_above(at) or at.is_above(most) for at in fixed_reads)
 
 
 def _spread(rest: AffineExpr, extents: Sequence[AffineExpr]) -> tuple[AffineExpr, int, int] | None:

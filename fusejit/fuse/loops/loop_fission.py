@@ -23,7 +23,6 @@ whether the loop takes as long as makes threads pay; otherwise it runs as it was
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,12 +33,14 @@ from fusejit.fuse.clone import Clone
 from fusejit.fuse.folding.cost import payload_cost_ns
 from fusejit.fuse.loops.independent import carried_names, dependence
 from fusejit.fuse.rewrite_blocks import (
+    all_same,
     definitions,
     map_blocks,
     substitute_in_block,
     used_values,
 )
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import bound_number, elementwise
 from fusejit.ir.analysis.estimated_work import ASSUMED, loop_ps
 from fusejit.ir.execution_plan import SPLIT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
@@ -51,7 +52,6 @@ from fusejit.ir.ops import (
     Cond,
     ConstantOp,
     GenericOp,
-    Init,
     Load,
     Loop,
     Op,
@@ -62,7 +62,7 @@ from fusejit.ir.ops import (
     walk,
     written_classes,
 )
-from fusejit.ir.payload import Payload, PayloadBuilder, identity_payload
+from fusejit.ir.payload import I64, PayloadBuilder, identity_payload
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import Kind, TensorType
@@ -75,7 +75,7 @@ FEW = 8  # points of a loop that does not count as one
 LAUNCH_NS = 50_000  # of a loop that is worth threads
 CHEAP_NS = 1.0  # of a number that both loops compute
 
-_I64, _F64, _BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
+_F64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 _POINT = IndexingMap.identity(0)
 
 
@@ -126,8 +126,7 @@ class _Splitting:
             if made is None and isinstance(op, Cond):
                 op = map_blocks(op, self.block)
             ops += [op] if made is None else made
-        same = len(ops) == len(block.ops) and all(map(operator.is_, ops, block.ops))
-        return block if same else replace(block, ops=ops)
+        return block if all_same(ops, block.ops) else replace(block, ops=ops)
 
     def split(self, loop: Loop) -> list[Op] | None:
         """What stands for the loop, or None if it stays as it is."""
@@ -218,18 +217,18 @@ class _Splitting:
         renamed: dict[Value, Value] = {}
         ops: list[Op] = []
         for op in again:
-            results = tuple(fresh_value(v) for v in op.results)
+            results = tuple(replace(v) for v in op.results)
             renamed.update(zip(op.results, results, strict=True))
             ops.append(replace(op, results=results))
         for buffer, value in zip(buffers, kept, strict=True):
             loaded = Value(buffer.name, buffer.type)
-            renamed[value] = fresh_value(value)
+            renamed[value] = replace(value)
             ops.append(Load(results=(loaded,), view=View.whole(buffer), version=0))
             ops.append(_number(renamed[value], loaded, place))
         in_order = Block(loop.body.arguments, [*ops, *behind], loop.body.yields)
         in_order = substitute_in_block(in_order, renamed)
-        arguments = tuple(fresh_value(v) for v in loop.body.arguments)
-        yields, results = (tuple(map(fresh_value, loop.results)) for _ in range(2))
+        arguments = tuple(replace(v) for v in loop.body.arguments)
+        yields, results = (tuple(map(replace, loop.results)) for _ in range(2))
         second_half = replace(
             loop,
             results=yields,
@@ -239,12 +238,12 @@ class _Splitting:
             upper=end,
             location=UNKNOWN,
         )
-        limit, bind = _end_of_block(f"{tag}e", first + BLOCK, loop.upper)
+        limit = _end_of_block(f"{tag}e", first + BLOCK, loop.upper)
         trips = loop.upper - loop.lower
         blocks = replace(
             loop,
             results=results,
-            body=Block(arguments, [limit, bind, first_half, second_half], yields),
+            body=Block(arguments, [*limit, first_half, second_half], yields),
             induction=tag,
             lower=AffineExpr.const(0),
             upper=(trips + (BLOCK - 1)).floordiv(BLOCK),
@@ -371,22 +370,10 @@ def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op
     return op in wanted
 
 
-def fresh_value(value: Value) -> Value:
-    """Another value of the same name, type and kind."""
-    return Value(value.name, value.type, value.kind, value.order)
-
-
 def _number(result: Value, array: Value, place: IndexingMap) -> GenericOp:
     """One element of an array."""
-    return GenericOp(
-        results=(result,),
-        domain=(),
-        iterators=(),
-        inputs=(Operand(array, place),),
-        inits=(Init(_POINT),),
-        payload=identity_payload(array.type.dtype),
-        name="number",
-    )
+    payload = identity_payload(array.type.dtype)
+    return elementwise(result, [Operand(array, place)], payload, "number")
 
 
 def _is_worth_threads(loop: Loop) -> GenericOp:
@@ -403,25 +390,12 @@ def _is_worth_threads(loop: Loop) -> GenericOp:
         total = payload.op("add", [total, term], _F64)
     least = payload.const(1000.0 * LAUNCH_NS, _F64)
     answer = payload.op("greater_equal", [total, least], _BOOL)
-    return _of_sizes("is worth threads", payload.finish([answer]), _BOOL)
+    result = Value("", TensorType(_BOOL), Kind.PYTHON)
+    return elementwise(result, (), payload.finish([answer]), "is worth threads")
 
 
-def _end_of_block(symbol: str, one: AffineExpr, other: AffineExpr) -> tuple[GenericOp, Bind]:
+def _end_of_block(symbol: str, one: AffineExpr, other: AffineExpr) -> list[Op]:
     """``bind symbol = min(one, other)``."""
-    payload = PayloadBuilder([], [_I64])
-    least = payload.op("minimum", [payload.index(one), payload.index(other)], _I64)
-    op = _of_sizes("end", payload.finish([least]), _I64)
-    return op, Bind(symbol=symbol, value=op.results[0])
-
-
-def _of_sizes(name: str, payload: Payload, dtype: np.dtype) -> GenericOp:
-    """A number of Python's that is computed from symbols alone."""
-    return GenericOp(
-        results=(Value("", TensorType(dtype, ()), Kind.PYTHON),),
-        domain=(),
-        iterators=(),
-        inputs=(),
-        inits=(Init(_POINT),),
-        payload=payload,
-        name=name,
-    )
+    payload = PayloadBuilder([], [I64])
+    least = payload.op("minimum", [payload.index(one), payload.index(other)], I64)
+    return bound_number(symbol, payload.finish([least]), "", "end")

@@ -27,15 +27,14 @@ from fusejit.ir.execution_plan import FusionReport, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Assert,
-    Bind,
     Block,
     ConstantOp,
     GenericOp,
-    HostCall,
     Load,
     Op,
     ReshapeOp,
     ViewOp,
+    symbols_bound,
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.values import Layout, Value, View
@@ -173,13 +172,8 @@ class _Session:
 
     def _symbols_between(self, first: Op, last: Op) -> set[str]:
         """The integers that ops between two others name."""
-        found: set[str] = set()
-        for op in self.ops[self.ops.index(first) : self.ops.index(last)]:
-            if isinstance(op, Bind):
-                found.add(op.symbol)
-            elif isinstance(op, HostCall):
-                found.update(op.sizes)
-        return found
+        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
+        return {symbol for op in ops for symbol in symbols_bound(op)}
 
     def _is_checked_between(self, first: Op, last: Op) -> bool:
         ops = self.ops[self.ops.index(first) : self.ops.index(last)]

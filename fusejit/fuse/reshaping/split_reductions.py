@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusejit.dataclass import replace
-from fusejit.fuse.rewrite_blocks import rewrite_blocks
+from fusejit.fuse.rewrite_blocks import expand_ops
 from fusejit.ir.analysis.split_generic import split_reduction
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Block, GenericOp, Op
+from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.ir.values import Value
 
 
 def split_reductions(graph: Graph) -> Graph:
@@ -28,12 +26,7 @@ def split_reductions(graph: Graph) -> Graph:
         %p = generic "sum" domain (s0, s1) iterators (parallel, reduction) ins (%x) outs (add)
         %v = generic "sum" domain (s0) iterators (reduction) ins (%p) outs (add)
     """
-
-    def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
-        ops = [part for op in block.ops for part in _parts(op)]
-        return block if len(ops) == len(block.ops) else replace(block, ops=ops)
-
-    return rewrite_blocks(graph, rewrite)
+    return expand_ops(graph, _parts)
 
 
 def is_ordered(op: GenericOp) -> bool:

@@ -17,24 +17,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.fuse.canonical.tidy_operands import tidy
-from fusejit.fuse.rewrite_blocks import rewrite_ops
+from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, Op
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType
 
 
 def drop_unit_dims(graph: Graph) -> Graph:
     """Drop the dims of extent 1 of every generic op; the same object if there are none."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.is_fixed:
-            return op
-        dims = unit_dims(op)
+    def rewrite(op: GenericOp) -> GenericOp:
+        dims = [] if op.is_fixed else unit_dims(op)
         return without_dims(op, dims) if dims else op
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 def unit_dims(op: GenericOp) -> list[int]:

@@ -14,21 +14,20 @@ same. What is left is elementwise, or a reduction with fewer dims: it folds, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import merge_operands
 from fusejit.fuse.reshaping.split_reductions import is_ordered
-from fusejit.fuse.rewrite_blocks import rewrite_ops
+from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
 from fusejit.ir.graph import Graph
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.ir.ops import GenericOp, Init, Op, Operand
-from fusejit.ir.payload import Instr, Payload, PayloadBuilder
+from fusejit.ir.ops import GenericOp, Operand
+from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 
 _MAX_POINTS = 16
@@ -39,13 +38,11 @@ _MAX_INSTRS = 128
 def unroll_small_reductions(graph: Graph) -> Graph:
     """Unroll reduction dims of at most 16 points in all, where the payload stays short."""
 
-    def rewrite(op: Op) -> Op:
-        if not isinstance(op, GenericOp) or op.is_fixed:
-            return op
-        dims = _small_dims(op)
+    def rewrite(op: GenericOp) -> GenericOp:
+        dims = [] if op.is_fixed else _small_dims(op)
         return unrolled(op, dims) if dims else op
 
-    return rewrite_ops(graph, rewrite)
+    return rewrite_generics(graph, rewrite)
 
 
 def why_not_unrolled(op: GenericOp) -> str:
@@ -89,31 +86,23 @@ def unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
     sizes = {d: op.domain[d].constant for d in dims}
     renumbered = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
 
-    def at_point(expr: AffineExpr, point: dict[int, int]) -> AffineExpr:
-        fixed = {d: AffineExpr.const(k) for d, k in point.items()}
-        return expr.substitute(dims={**renumbered, **fixed})
-
-    def map_at(map: IndexingMap, point: dict[int, int]) -> IndexingMap:
-        return IndexingMap(len(kept), tuple(at_point(r, point) for r in map.results))
+    def dims_at(point: Mapping[int, int]) -> dict[int, AffineExpr]:
+        return renumbered | {d: AffineExpr.const(k) for d, k in point.items()}
 
     points: list[dict[int, int]] = [{}]
     for d in dims:
         points = [{**p, d: k} for p in points for k in range(sizes[d])]
-    operands = [Operand(o.value, map_at(o.map, p)) for p in points for o in op.inputs]
+    operands = [
+        Operand(o.value, o.map.over(len(kept), dims_at(p))) for p in points for o in op.inputs
+    ]
     inputs, place = merge_operands(operands)
     dtypes = [r.type.dtype for r in op.results]
     builder = PayloadBuilder([o.value.type.dtype for o in inputs], dtypes)
     yielded: list[tuple[int, ...]] = []
     for at, point in enumerate(points):
-
-        def moved(instr: Instr, point: dict[int, int] = point) -> Instr:
-            if instr.op != "index":
-                return instr
-            return replace(instr, attr=at_point(instr.attr, point))
-
         here = place[at * len(op.inputs) : (at + 1) * len(op.inputs)]
         arguments = [*here, *([None] * len(op.inits))]
-        yielded.append(builder.inline(op.payload, arguments, moved))
+        yielded.append(builder.inline(op.payload.over(dims_at(point)), arguments))
     results: list[int] = []
     for at, (init, dtype) in enumerate(zip(op.inits, dtypes, strict=True)):
         assert init.combiner is not None
@@ -131,7 +120,7 @@ def unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
         domain=tuple(op.domain[d] for d in kept),
         iterators=tuple(op.iterators[d] for d in kept),
         inputs=inputs,
-        inits=tuple(Init(map_at(i.map, {}), i.combiner, i.start) for i in op.inits),
+        inits=tuple(replace(i, map=i.map.over(len(kept), renumbered)) for i in op.inits),
         payload=builder.finish(results),
     )
     if not new.has_only_parallel_dims:

@@ -39,9 +39,7 @@ def read_through_maps(op: GenericOp, is_there: bool = False) -> GenericOp:
     if not place:
         return op
     num_inits = len(op.inits)
-    builder = PayloadBuilder(
-        [o.value.type.dtype for o in inputs], payload.arguments[payload.num_inputs :]
-    )
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], payload.inits)
     refs = [*range(payload.num_inputs), *range(len(inputs), len(inputs) + num_inits)]
     for at, instr in enumerate(payload.instrs):
         if at in place:
@@ -76,26 +74,17 @@ def _fits(op: GenericOp, operand: Operand, is_there: bool) -> bool:
     running = [AffineExpr.const(1), *(op.domain[d] for d in used)]  # 1 at least where it is read
     unused = [extent for d, extent in enumerate(op.domain) if d not in used]
     if not (is_there or _is_there(operand)) and not all(
-        any(_is_at_least(extent, shorter) for shorter in running) for extent in unused
+        any((extent + 1).is_above(shorter) for shorter in running) for extent in unused
     ):
         return False
     for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
         dim = expr.as_dim()
-        excess = None if dim is None else (op.domain[dim] - extent).as_constant()
-        if excess is not None and excess > 0:
+        if dim is not None and op.domain[dim].is_above(extent):
             return False
     return True
-
-
-def _is_at_least(extent: AffineExpr, other: AffineExpr) -> bool:
-    excess = (extent - other).as_constant()
-    return excess is not None and excess >= 0
 
 
 def _is_there(operand: Operand) -> bool:
     """Whether all subscripts are constants within the axes."""
-    for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
-        at, room = expr.as_constant(), (extent - 1 - expr).as_constant()
-        if at is None or at < 0 or room is None or room < 0:
-            return False
-    return True
+    pairs = zip(operand.map.results, operand.value.type.extents, strict=True)
+    return all((at + 1).is_above(0) and extent.is_above(at) for at, extent in pairs)

@@ -43,7 +43,7 @@ def walk_versions(
         if isinstance(op, Write):
             advance(frozenset((op.view.buffer.alias_class,)))
         yield op, counters
-        written = frozenset().union(*map(written_classes, op.blocks))
+        written = written_classes(*op.blocks)
         for inner in op.blocks:
             advance(written)
             yield from walk_versions(inner, counters)

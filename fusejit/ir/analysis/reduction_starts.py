@@ -68,9 +68,7 @@ def read_starts_as_inputs(op: GenericOp) -> GenericOp:
         return op
     operands = [Operand(s, op.inits[k].map) for k in read if (s := op.inits[k].start) is not None]
     inputs = (*op.inputs, *operands)
-    builder = PayloadBuilder(
-        [o.value.type.dtype for o in inputs], payload.arguments[payload.num_inputs :]
-    )
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], payload.inits)
     arguments = [
         *range(payload.num_inputs),
         *(

@@ -41,35 +41,29 @@ def split_reduction(op: GenericOp) -> tuple[GenericOp, GenericOp]:
         name=op.name,
         absorbed=op.absorbed,
     )
-    new_dim = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
-
-    def renumbered(map: IndexingMap) -> IndexingMap:
-        return IndexingMap(len(kept), tuple(r.substitute(dims=new_dim) for r in map.results))
-
-    return first, _merge(op, partials, extents, kept, [renumbered(i.map) for i in op.inits])
+    iterators = [op.iterators[d] for d in kept]
+    return first, combining(op, partials, kept, iterators, op.name)
 
 
-def _merge(
+def combining(
     op: GenericOp,
     partials: Sequence[Value],
-    extents: tuple[AffineExpr, ...],
     kept: Sequence[int],
-    maps: Sequence[IndexingMap],
+    iterators: Sequence[IteratorType],
+    name: str,
 ) -> GenericOp:
-    dtypes = tuple(p.type.dtype for p in partials)
-    payload = identity_payload(dtypes[0])
-    if len(partials) > 1:
-        n = len(partials)
-        payload = type(payload)((*dtypes, *dtypes), n, (), tuple(range(n)))
+    """The op that combines partial results of an op; their first axes are dims of it."""
+    rank = len(iterators)
+    dims = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
     return GenericOp(
         results=op.results,
         location=op.location,
-        domain=extents,
-        iterators=tuple(op.iterators[d] for d in kept),
-        inputs=tuple(Operand(p, IndexingMap.identity(len(kept))) for p in partials),
-        inits=tuple(Init(m, i.combiner, i.start) for m, i in zip(maps, op.inits, strict=True)),
-        payload=payload,
-        name=op.name,
+        domain=partials[0].type.extents,
+        iterators=tuple(iterators),
+        inputs=tuple(Operand(p, IndexingMap.identity(rank)) for p in partials),
+        inits=tuple(replace(i, map=i.map.over(rank, dims)) for i in op.inits),
+        payload=identity_payload(*(p.type.dtype for p in partials)),
+        name=name,
     )
 
 

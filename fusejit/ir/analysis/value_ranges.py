@@ -164,7 +164,7 @@ class Ranges:
     def _number(self, op: GenericOp) -> None:
         payload = op.payload
         ranges = [self.of(o.value) for o in op.inputs]
-        ranges += [of_dtype(d) for d in payload.arguments[payload.num_inputs :]]
+        ranges += [of_dtype(d) for d in payload.inits]
         exact = ranges[0] if ranges else FULL
         given: list[Range] = []
         for instr in payload.instrs:

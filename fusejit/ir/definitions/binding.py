@@ -102,7 +102,7 @@ def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
         elif type(default) is int:
             value = int(_integer(definition, name, value))
         values[name] = value
-    for access in [*definition.accesses, *(u.access for u in definition.updates)]:
+    for access in definition.every_access:
         for subscript in access.subscripts:
             for factor in _factors(subscript):
                 if attribute_value(factor, values) == 0:

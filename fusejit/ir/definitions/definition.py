@@ -109,6 +109,11 @@ class Definition:
         """The operands that it writes."""
         return tuple(o for o in self.operands if o.role is Role.OUTPUT)
 
+    @property
+    def every_access(self) -> tuple[Access, ...]:
+        """Where inputs are read and outputs written."""
+        return (*self.accesses, *(update.access for update in self.updates))
+
     def operand(self, name: str) -> OperandSpec:
         """The operand of that name."""
         return next(o for o in self.operands if o.name == name)
@@ -167,7 +172,7 @@ class Definition:
             lines.append(f"  attributes {given}")
         lines += [f"  {_operand_text(operand)}" for operand in self.operands]
         lines.append(f"  domain ({kinds})")
-        for access in [*self.accesses, *(u.access for u in self.updates)]:
+        for access in self.every_access:
             how = " padded" if access.is_padded else ""
             lines.append(f"  map {access.operand}: {map_text(self.dims, access.subscripts)}{how}")
         for update in self.updates:

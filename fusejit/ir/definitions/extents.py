@@ -74,11 +74,7 @@ class ExtentFinder:
         self.extents: dict[str, AffineExpr] = {}
         self.shapes: dict[str, Extents] = {}
         self.empty: frozenset[str] = frozenset()
-        self.accesses = [
-            a
-            for a in (*definition.accesses, *(u.access for u in definition.updates))
-            if a.operand in given
-        ]
+        self.accesses = [a for a in definition.every_access if a.operand in given]
 
     def find(self) -> None:
         """Find all extents.

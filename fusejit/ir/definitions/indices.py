@@ -10,7 +10,7 @@ have values and the extents are symbols.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fusejit.dataclass import dataclass
@@ -18,6 +18,17 @@ from fusejit.ir.affine import AffineExpr
 
 DIM, EXTENT, ATTRIBUTE, CONST = "dim", "extent", "attribute", "const"
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
+
+
+Operator = Callable[["Index", Any], "Index"]
+
+
+def _operator(op: str) -> tuple[Operator, Operator]:
+    """The method of an operator, and the one for an index on its right."""
+    return (
+        lambda self, other: Index(op, (self, Index.of(other))),
+        lambda self, other: Index(op, (Index.of(other), self)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +57,14 @@ class Index:
             )
         return Index(CONST, (value.__index__(),))
 
-    def __add__(self, other: Any) -> Index:
-        return Index("+", (self, Index.of(other)))
-
-    def __radd__(self, other: Any) -> Index:
-        return Index("+", (Index.of(other), self))
-
-    def __sub__(self, other: Any) -> Index:
-        return Index("-", (self, Index.of(other)))
-
-    def __rsub__(self, other: Any) -> Index:
-        return Index("-", (Index.of(other), self))
-
-    def __mul__(self, other: Any) -> Index:
-        return Index("*", (self, Index.of(other)))
-
-    def __rmul__(self, other: Any) -> Index:
-        return Index("*", (Index.of(other), self))
-
-    def __floordiv__(self, other: Any) -> Index:
-        return Index("//", (self, Index.of(other)))
-
-    def __mod__(self, other: Any) -> Index:
-        return Index("%", (self, Index.of(other)))
+    __add__, __radd__ = _operator("+")
+    __sub__, __rsub__ = _operator("-")
+    __mul__, __rmul__ = _operator("*")
+    __floordiv__, _ = _operator("//")
+    __mod__, _ = _operator("%")
 
     def __neg__(self) -> Index:
-        return Index("-", (Index.of(0), self))
+        return 0 - self
 
     def __bool__(self) -> bool:
         raise TypeError(f"the index {self} has no value while an op is defined")

@@ -23,9 +23,8 @@ from fusejit.ir.definitions.indices import DIM, Index, parse_index
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
-from fusejit.ir.types import DTYPES
+from fusejit.ir.types import BOOL, DTYPES
 
-BOOL = np.dtype(np.bool_)
 Token = Any
 """What NumPy's promotion sees: a dtype, or the type of a weak Python number."""
 Typed = tuple[int, Token]

@@ -115,14 +115,7 @@ def argument_paths(
         "closure": closure or {},
         "const": constants or {},
     }
-
-    def find(path: Path) -> Any:
-        found = roots[path.root][path.name]
-        for kind, key in path.steps:
-            found = getattr(found, key) if kind == "." else found[key]
-        return found
-
-    return find
+    return lambda path: path.found_from(roots[path.root][path.name])
 
 
 def host_environment(graph: Graph, paths: Paths) -> Mapping[str, Any]:
@@ -199,6 +192,7 @@ class _Interpreter:
         return [self.values[v] for v in block.yields]
 
     def op(self, op: Op) -> None:
+        arrays: list[np.ndarray] = []
         match op:
             case GenericOp():
                 arrays = run_generic(op, self.values, self.symbols)
@@ -212,29 +206,23 @@ class _Interpreter:
                 arrays = [reshaped(self.values[op.source], op.reassociation, shape)]
             case Alias():
                 self.alias(op.buffer)
-                arrays = []
             case Load():
                 arrays = [self.load(op.view)]
                 self.note_strides(op)
             case Scatter():
                 self.scatter(op)
-                return
             case Assert():
                 if not self.values[op.condition].item():
                     raise IndexError(op.reason)
-                return
             case Store():
                 self.store(op)
-                return
             case Alloc():
                 shape = self.shape(op.buffer.type.extents)
                 self.buffers[op.buffer] = in_order(
                     uninitialised(shape, op.buffer.type.dtype), op.buffer.order
                 )
-                return
             case Bind():
                 self.symbols[op.symbol] = int(self.values[op.value].item())
-                return
             case Loop():
                 arrays = self.loop(op)
             case Cond():
@@ -244,8 +232,7 @@ class _Interpreter:
                 arrays = self.host_call(op)
             case _:
                 raise InternalError(f"the interpreter does not know {type(op).__name__}")
-        for value, array in zip(op.results, arrays, strict=True):
-            self.define(value, array)
+        self.define_all(op.results, arrays)
 
     def note_strides(self, load: Load) -> None:
         """A host function is given an argument of any strides as it lies."""

@@ -76,7 +76,7 @@ def _run_part(
     shift = [AffineExpr.dim(d) + fixed.get(d, 0) for d in range(len(domain))]
 
     def shifted(indexing_map: IndexingMap) -> IndexingMap:
-        return IndexingMap(len(domain), tuple(r.substitute(shift) for r in indexing_map.results))
+        return indexing_map.over(len(domain), shift)
 
     def index(expr: AffineExpr) -> np.ndarray:
         return evaluate_on_grid(expr.substitute(shift), grid, symbols)

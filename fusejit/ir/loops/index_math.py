@@ -7,9 +7,8 @@ operations. They are written as in Python, and mean the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TypeGuard
-
-import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import (
@@ -25,9 +24,8 @@ from fusejit.ir.loops.nodes import (
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-
-I64 = np.dtype(np.int64)
-BOOL = np.dtype(np.bool_)
+from fusejit.ir.types import BOOL as BOOL
+from fusejit.ir.types import I64 as I64
 
 Index = Expr | Polynomial | int | str
 """An operand: a polynomial or a number for the `Integer` that it is, a text for a name."""
@@ -89,29 +87,20 @@ def compute(op: str, *operands: Index) -> Apply:
     return Apply(Operation(INDEX_OPS[op].name), tuple(map(operand, operands)))
 
 
-def add(*operands: Index) -> Apply:
-    """``a + b + ..``"""
-    return compute("+", *operands)
+add = partial(compute, "+")
+"""``a + b + ..``"""
 
+sub = partial(compute, "-")
+"""``left - right``"""
 
-def sub(left: Index, right: Index) -> Apply:
-    """``left - right``"""
-    return compute("-", left, right)
+mul = partial(compute, "*")
+"""``a * b * ..``"""
 
+floordiv = partial(compute, "//")
+"""``left // right``"""
 
-def mul(*operands: Index) -> Apply:
-    """``a * b * ..``"""
-    return compute("*", *operands)
-
-
-def floordiv(left: Index, right: Index) -> Apply:
-    """``left // right``"""
-    return compute("//", left, right)
-
-
-def mod(left: Index, right: Index) -> Apply:
-    """``left % right``"""
-    return compute("%", left, right)
+mod = partial(compute, "%")
+"""``left % right``"""
 
 
 def ceildiv(left: Polynomial, right: int | Polynomial) -> Apply:
@@ -119,44 +108,29 @@ def ceildiv(left: Polynomial, right: int | Polynomial) -> Apply:
     return compute("//", left + right - 1, right)
 
 
-def minimum(*operands: Index) -> Apply:
-    """``min(a, b, ..)``"""
-    return compute("min", *operands)
+minimum = partial(compute, "min")
+"""``min(a, b, ..)``"""
 
+maximum = partial(compute, "max")
+"""``max(a, b, ..)``"""
 
-def maximum(*operands: Index) -> Apply:
-    """``max(a, b, ..)``"""
-    return compute("max", *operands)
+less = partial(compute, "<")
+"""``left < right``"""
 
+equal = partial(compute, "==")
+"""``left == right``"""
 
-def less(left: Index, right: Index) -> Apply:
-    """``left < right``"""
-    return compute("<", left, right)
+both = partial(compute, "and")
+"""``a and b and ..``"""
 
+either = partial(compute, "or")
+"""``a or b or ..``"""
 
-def equal(left: Index, right: Index) -> Apply:
-    """``left == right``"""
-    return compute("==", left, right)
+negated = partial(compute, "not")
+"""``not condition``"""
 
-
-def both(*operands: Index) -> Apply:
-    """``a and b and ..``"""
-    return compute("and", *operands)
-
-
-def either(*operands: Index) -> Apply:
-    """``a or b or ..``"""
-    return compute("or", *operands)
-
-
-def negated(condition: Index) -> Apply:
-    """``not condition``"""
-    return compute("not", condition)
-
-
-def int_of(value: Index) -> Apply:
-    """A bool as 0 or 1, an integer as the int64 that it is."""
-    return compute("int", value)
+int_of = partial(compute, "int")
+"""A bool as 0 or 1, an integer as the int64 that it is."""
 
 
 def is_index_op(expr: Expr, name: str) -> TypeGuard[Apply]:

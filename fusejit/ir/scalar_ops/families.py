@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.scalar_ops import mlir_forms, op_ranges
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.evaluation import of_numbers
 from fusejit.ir.scalar_ops.math_functions import MathFunction
 from fusejit.ir.scalar_ops.row import Identity, ScalarOp
@@ -30,14 +31,11 @@ def minus_zero(dtype: np.dtype) -> Any:
     return -0.0 if dtype.kind == "f" else 0
 
 
-def lowest(dtype: np.dtype) -> Any:
-    """No number is less."""
-    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+lowest = COMBINERS["max"].identity
+"""No number is less."""
 
-
-def highest(dtype: np.dtype) -> Any:
-    """No number is larger."""
-    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+highest = COMBINERS["min"].identity
+"""No number is larger."""
 
 
 def all_ones(dtype: np.dtype) -> Any:
@@ -71,6 +69,13 @@ def itself(kinds: str, result: Callable[[np.dtype], Any] | None = None) -> Ident
 
 
 # ---------------------------------------------------------------------------------- kinds of rows
+def of_numpy(
+    ufunc: np.ufunc, templates: Mapping[str, str], cost_ns: float = 0.1, **columns: Any
+) -> ScalarOp:
+    """A function of NumPy, under its name."""
+    return ScalarOp(ufunc.__name__, ufunc, ufunc.nin, templates, cost_ns, **columns)
+
+
 def arithmetic(symbol: str, wrapping: str) -> dict[str, str]:
     """Integers that wrap around (Numba's own are widened, and undefined where they overflow)."""
     exact = f"{wrapping}({{0}}, {{1}})"
@@ -127,16 +132,14 @@ def extremes(ufunc: np.ufunc, **columns: Any) -> ScalarOp:
     bools = "({0} | {1})" if name in ("maximum", "fmax") else "({0} & {1})"
     templates = {"b": bools, **dict.fromkeys("iuf", f"{name}({{0}}, {{1}})")}
     identities = (*columns.pop("identities", ()), itself("biuf"))
-    return ScalarOp(name, ufunc, 2, templates, 0.15, identities=identities, **columns)
+    return of_numpy(ufunc, templates, 0.15, identities=identities, **columns)
 
 
 def rounding(ufunc: np.ufunc) -> ScalarOp:
     """A function that leaves integers as they are."""
     name = ufunc.__name__
-    return ScalarOp(
-        name,
+    return of_numpy(
         ufunc,
-        1,
         {**dict.fromkeys("biu", "{0}"), "f": f"{name}({{0}})"},
         mlir=mlir_forms.of_floats(f"math.{name}"),
     )
@@ -147,7 +150,7 @@ def integers(
 ) -> ScalarOp:
     """A function of two integers, which `codegen.intrinsics.arithmetic` has."""
     templates = integral(f"{function}({{0}}, {{1}})", **({"f": floating} if floating else {}))
-    return ScalarOp(ufunc.__name__, ufunc, 2, templates, cost_ns, **columns)
+    return of_numpy(ufunc, templates, cost_ns, **columns)
 
 
 def compared(
@@ -159,10 +162,8 @@ def compared(
     **columns: Any,
 ) -> ScalarOp:
     """A comparison, of any two numbers of one dtype."""
-    return ScalarOp(
-        ufunc.__name__,
+    return of_numpy(
         ufunc,
-        2,
         dict.fromkeys("biuf", f"({{0}} {symbol} {{1}})"),
         is_few_instructions=True,
         identities=(identity,),
@@ -174,10 +175,8 @@ def compared(
 
 def logical(ufunc: np.ufunc, symbol: str, *identities: Identity, mlir: str = "") -> ScalarOp:
     """A connective of bools."""
-    return ScalarOp(
-        ufunc.__name__,
+    return of_numpy(
         ufunc,
-        2,
         {"b": f"({{0}} {symbol} {{1}})"},
         is_few_instructions=True,
         commutative=True,
@@ -196,10 +195,8 @@ def bitwise(
     *identities: Identity,
 ) -> ScalarOp:
     """An operation on the bits of integers, and on bools."""
-    return ScalarOp(
-        ufunc.__name__,
+    return of_numpy(
         ufunc,
-        2,
         integral(f"{{T}}({{0}} {symbol} {{1}})", b=f"({{0}} {of_bools} {{1}})"),
         is_few_instructions=True,
         commutative=True,

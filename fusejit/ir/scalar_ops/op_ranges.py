@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 Range = tuple[int, int]
@@ -34,7 +35,7 @@ def shifted_left(left: Range, right: Range) -> Range:
     """``a << b``."""
     if right[0] < 0 or right[1] > 63:
         return (-(2**64), 2**64)
-    return _ends(lambda a, b: a << b)(left, right)
+    return _ends(operator.lshift)(left, right)
 
 
 def shifted_right(left: Range, right: Range) -> Range:
@@ -45,7 +46,7 @@ def shifted_right(left: Range, right: Range) -> Range:
 def floor_divided(left: Range, right: Range) -> Range:
     """``a // b``."""
     if right[0] > 0 or right[1] < 0:
-        return _ends(lambda a, b: a // b)(left, right)
+        return _ends(operator.floordiv)(left, right)
     most = max(map(abs, left))
     return -most, most
 
@@ -83,17 +84,9 @@ def selected(condition: Range, left: Range, right: Range) -> Range:
     return hull(left, right)
 
 
-def added(left: Range, right: Range) -> Range:
-    """``a + b``."""
-    return left[0] + right[0], left[1] + right[1]
-
-
-def subtracted(left: Range, right: Range) -> Range:
-    """``a - b``."""
-    return left[0] - right[1], left[1] - right[0]
-
-
-multiplied = _ends(lambda a, b: a * b)
+added, subtracted, multiplied = map(_ends, (operator.add, operator.sub, operator.mul))
+larger, smaller = _ends(max), _ends(min)
+"""``a + b``, ``a - b``, ``a * b``; ``max(a, b)``, ``min(a, b)``."""
 
 
 def negated(given: Range) -> Range:
@@ -104,13 +97,3 @@ def negated(given: Range) -> Range:
 def inverted(given: Range) -> Range:
     """``~a``."""
     return -1 - given[1], -1 - given[0]
-
-
-def larger(left: Range, right: Range) -> Range:
-    """``max(a, b)``."""
-    return max(left[0], right[0]), max(left[1], right[1])
-
-
-def smaller(left: Range, right: Range) -> Range:
-    """``min(a, b)``."""
-    return min(left[0], right[0]), min(left[1], right[1])

@@ -38,6 +38,7 @@ from fusejit.ir.scalar_ops.families import (
     math_function,
     minus_zero,
     neutral,
+    of_numpy,
     one,
     rounding,
     true,
@@ -59,10 +60,8 @@ _BOTH = _F32 | _F64
 _DEGREE, _RADIAN = "({T}(3.141592653589793) / {T}(180.0))", "({T}(180.0) / {T}(3.141592653589793))"
 
 _ROWS: tuple[ScalarOp, ...] = (
-    ScalarOp(
-        "add",
+    of_numpy(
         np.add,
-        2,
         {**arithmetic("+", "int_add"), "b": "({0} | {1})"},
         is_few_instructions=True,
         commutative=True,
@@ -73,10 +72,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         host="add",
         mlir=by_class("arith.addi", "arith.addi", "arith.addf", "arith.ori"),
     ),
-    ScalarOp(
-        "subtract",
+    of_numpy(
         np.subtract,
-        2,
         arithmetic("-", "int_sub"),
         is_few_instructions=True,
         identities=(neutral("iuf", zero, is_symmetric=False), itself("iu", zero)),
@@ -86,10 +83,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         host="sub",
         mlir=by_class("arith.subi", "arith.subi", "arith.subf"),
     ),
-    ScalarOp(
-        "multiply",
+    of_numpy(
         np.multiply,
-        2,
         {**arithmetic("*", "int_mul"), "b": "({0} & {1})"},
         is_few_instructions=True,
         commutative=True,
@@ -100,10 +95,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         host="mul",
         mlir=by_class("arith.muli", "arith.muli", "arith.mulf", "arith.andi"),
     ),
-    ScalarOp(
-        "divide",
+    of_numpy(
         np.divide,
-        2,
         floating("({0} / {1})"),
         0.4,
         identities=(neutral("f", one, is_symmetric=False),),
@@ -117,10 +110,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         templates=integral("int_pow({0}, {1})", f="power({0}, {1})"),
         host="pow",
     ),
-    ScalarOp(
-        "negative",
+    of_numpy(
         np.negative,
-        1,
         integral("int_neg({0})", f="(-{0})"),
         is_few_instructions=True,
         range_of=op_ranges.negated,
@@ -132,37 +123,23 @@ _ROWS: tuple[ScalarOp, ...] = (
             **dict.fromkeys("iu", ("arith.constant {zero} : {t}", "arith.subi {p0}, {0} : {t}")),
         },
     ),
-    ScalarOp(
-        "absolute",
+    of_numpy(
         np.absolute,
-        1,
         {"i": "int_abs({0})", "u": "{0}", "b": "{0}", "f": "fabs({0})"},
         range_of=op_ranges.absolute,
         fits=op_overflow.negated_fits,
         host="abs",
         mlir={"i": unary("math.absi"), "f": unary("math.absf"), "u": (), "b": ()},
     ),
-    ScalarOp(
-        "sqrt",
-        np.sqrt,
-        1,
-        floating("sqrt({0})"),
-        0.6,
-        host="sqrt",
-        mlir=of_floats("math.sqrt"),
-    ),
-    ScalarOp(
-        "square",
+    of_numpy(np.sqrt, floating("sqrt({0})"), 0.6, host="sqrt", mlir=of_floats("math.sqrt")),
+    of_numpy(
         np.square,
-        1,
         integral("int_mul({0}, {0})", f="({0} * {0})"),
         is_few_instructions=True,
         mlir=SQUARE,
     ),
-    ScalarOp(
-        "reciprocal",
+    of_numpy(
         np.reciprocal,
-        1,
         floating("({T}(1.0) / {0})"),
         0.4,
         mlir={"f": ("arith.constant {one} : {t}", "arith.divf {p0}, {0} : {t}")},
@@ -239,20 +216,16 @@ _ROWS: tuple[ScalarOp, ...] = (
     rounding(np.floor),
     rounding(np.ceil),
     rounding(np.trunc),
-    ScalarOp("rint", np.rint, 1, floating("rint({0})"), mlir=of_floats("math.roundeven")),
-    ScalarOp("fabs", np.fabs, 1, floating("fabs({0})"), host="fabs"),
-    ScalarOp(
-        "copysign",
+    of_numpy(np.rint, floating("rint({0})"), mlir=of_floats("math.roundeven")),
+    of_numpy(np.fabs, floating("fabs({0})"), host="fabs"),
+    of_numpy(
         np.copysign,
-        2,
         floating("copysign({0}, {1})"),
         host="copysign",
         mlir=of_floats("math.copysign", 2),
     ),
-    ScalarOp(
-        "sign",
+    of_numpy(
         np.sign,
-        1,
         {
             "i": "{T}({T}({0} > {T}(0)) - {T}({0} < {T}(0)))",
             "u": "{T}({0} > {T}(0))",
@@ -261,10 +234,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         },
         0.2,
     ),
-    ScalarOp(
-        "heaviside",
+    of_numpy(
         np.heaviside,
-        2,
         floating(
             "select({0} == {T}(0.0), {1}, select({0} < {T}(0.0), {T}(0.0), "
             "select({0} > {T}(0.0), {T}(1.0), {0})))"
@@ -272,7 +243,7 @@ _ROWS: tuple[ScalarOp, ...] = (
         0.2,
     ),
     *(
-        ScalarOp(ufunc.__name__, ufunc, 1, floating(f"({{0}} * {factor})"), host=host)
+        of_numpy(ufunc, floating(f"({{0}} * {factor})"), host=host)
         for ufunc, factor, host in (
             (np.deg2rad, _DEGREE, ""),
             (np.radians, _DEGREE, "radians"),
@@ -317,14 +288,7 @@ _ROWS: tuple[ScalarOp, ...] = (
         mlir="arith.ori",
     ),
     logical(np.logical_xor, "!=", neutral("b", false), itself("b", false)),
-    ScalarOp(
-        "logical_not",
-        np.logical_not,
-        1,
-        {"b": "({0} == False)"},
-        is_few_instructions=True,
-        mlir={"b": NOT},
-    ),
+    of_numpy(np.logical_not, {"b": "({0} == False)"}, is_few_instructions=True, mlir={"b": NOT}),
     bitwise(
         *(np.bitwise_and, "&", "&", "bitand", op_ranges.bitwise_and, "arith.andi"),
         *(neutral("biu", all_ones), absorbing("biu", zero), itself("biu")),
@@ -337,10 +301,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         *(np.bitwise_xor, "^", "!=", "bitxor", op_ranges.bitwise_or, "arith.xori"),
         *(neutral("biu", zero), itself("biu", zero)),
     ),
-    ScalarOp(
-        "invert",
+    of_numpy(
         np.invert,
-        1,
         integral("{T}(~{0})", b="({0} == False)"),
         is_few_instructions=True,
         range_of=op_ranges.inverted,
@@ -366,17 +328,15 @@ _ROWS: tuple[ScalarOp, ...] = (
         range_of=op_ranges.shifted_right,
         host="rshift",
     ),
-    ScalarOp(
-        "isnan",
+    of_numpy(
         np.isnan,
-        1,
         floating("({0} != {0})"),
         host="isnan",
         mlir={"f": ("arith.cmpf uno, {0}, {0} : {t}",)},
     ),
-    ScalarOp("isinf", np.isinf, 1, floating("(fabs({0}) == inf)"), host="isinf"),
-    ScalarOp("isfinite", np.isfinite, 1, floating("(fabs({0}) < inf)"), host="isfinite"),
-    ScalarOp("signbit", np.signbit, 1, floating("signbit({0})")),
+    of_numpy(np.isinf, floating("(fabs({0}) == inf)"), host="isinf"),
+    of_numpy(np.isfinite, floating("(fabs({0}) < inf)"), host="isfinite"),
+    of_numpy(np.signbit, floating("signbit({0})")),
     *(
         ScalarOp(
             f"{name}_fits",

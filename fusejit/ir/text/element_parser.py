@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from fusejit.errors import ParseError
@@ -37,17 +37,23 @@ class ElementParser:
         self.buffers: dict[str, Buffer] = {}
 
     # -- values, memory -------------------------------------------------------------------------
-    def value(self) -> Value:
-        token = self.cursor.expect_kind("value", "a value")
-        if token.text[1:] not in self.values:
+    def known(self, kind: str, what: str, table: Mapping[str, T]) -> T:
+        token = self.cursor.expect_kind(kind, what)
+        if token.text[1:] not in table:
             self.cursor.refuse(f"{token.text} is not defined above", token)
-        return self.values[token.text[1:]]
+        return table[token.text[1:]]
 
-    def new_name(self) -> str:
-        token = self.cursor.expect_kind("value", "the name of a new value")
-        if token.text[1:] in self.values:
+    def unknown(self, kind: str, what: str, table: Mapping[str, object]) -> str:
+        token = self.cursor.expect_kind(kind, what)
+        if token.text[1:] in table:
             self.cursor.refuse(f"{token.text} is defined already", token)
         return token.text[1:]
+
+    def value(self) -> Value:
+        return self.known("value", "a value", self.values)
+
+    def new_name(self) -> str:
+        return self.unknown("value", "the name of a new value", self.values)
 
     def define(self, name: str) -> Value:
         dtype_and_extents = self.type()
@@ -67,17 +73,11 @@ class ElementParser:
         return tuple(results)
 
     def buffer(self) -> Buffer:
-        token = self.cursor.expect_kind("buffer", "a buffer")
-        if token.text[1:] not in self.buffers:
-            self.cursor.refuse(f"{token.text} is not defined above", token)
-        return self.buffers[token.text[1:]]
+        return self.known("buffer", "a buffer", self.buffers)
 
     def buffer_definition(self) -> Buffer:
         cursor = self.cursor
-        token = cursor.expect_kind("buffer", "the name of a new buffer")
-        name = token.text[1:]
-        if name in self.buffers:
-            cursor.refuse(f"{token.text} is defined already", token)
+        name = self.unknown("buffer", "the name of a new buffer", self.buffers)
         cursor.expect(":")
         type_ = self.type()
         origin: HostExpr | None = parse_host_expr(cursor) if cursor.accept("=") else None

@@ -68,9 +68,9 @@ class _GraphParser(ElementParser):
             "store": self.store,
             "scatter": self.scatter,
             "assert": self.assertion,
-            "alloc": self.alloc,
+            "alloc": lambda names: Alloc(buffer=self.local_buffer()),
             "reshape": self.reshape,
-            "alias": self.alias,
+            "alias": lambda names: Alias(buffer=self.local_buffer()),
             "bind": self.bind,
             "for": self.counted_loop,
             "while": self.conditional_loop,
@@ -326,18 +326,13 @@ class _GraphParser(ElementParser):
         self.cursor.expect(")")
         return expr
 
-    def alloc(self, names: list[str]) -> Op:
+    def local_buffer(self) -> Buffer:
         buffer = self.buffer_definition()
         self.local_buffers.append(buffer)
-        return Alloc(buffer=buffer)
+        return buffer
 
     def reshape(self, names: list[str]) -> Op:
         return ReshapeOp(source=self.value(), reassociation=self.reassociation())
-
-    def alias(self, names: list[str]) -> Op:
-        buffer = self.buffer_definition()
-        self.local_buffers.append(buffer)
-        return Alias(buffer=buffer)
 
     def bind(self, names: list[str]) -> Op:
         symbol = self.cursor.name("the name of a symbol")

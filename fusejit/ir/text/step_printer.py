@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.ir.execution_plan import ExecutionPlan, Group, RegionStep, Step
+from fusejit.ir.execution_plan import ExecutionPlan, RegionStep, Step
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.loops.program import (
     HostCond,
@@ -61,13 +61,9 @@ def _described_steps(steps: Sequence[Step], indent: str) -> list[str]:
         for block in step.blocks if isinstance(step, RegionStep) else ():
             lines += _described_steps(block, f"{indent}  ")
         for group in getattr(step, "groups", ()):
-            pairs = zip(group.ops, _dim_names(group), strict=True)
-            names = ", ".join(f"{op.name} {dims}" for op, dims in pairs)
+            pairs = zip(group.ops, group.shared_dims, strict=True)
+            names = ", ".join(" ".join([op.name, *(f"d{d}" for d in dims)]) for op, dims in pairs)
             local = ", ".join(f"%{v.name}" for v in group.local)
             tiles = f", in tiles: {local}" if local else ""
             lines.append(f"{indent}  group ({names}){tiles}")
     return lines
-
-
-def _dim_names(group: Group) -> list[str]:
-    return [" ".join(f"d{d}" for d in dims) for dims in group.shared_dims]

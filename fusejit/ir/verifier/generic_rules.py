@@ -8,30 +8,27 @@ from functools import lru_cache
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import GenericOp, Init, Op
+from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.payload import I64, Instr, Payload, iterate_refs
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.verifier.op_rules import is_number_of, type_difference
 
-_BOOL = np.dtype(np.bool_)
 _FREE_FORM = ("const", "index", "cast", "extract")
 
 
-def iterators_match_the_domain(op: Op) -> Iterator[str]:
+def iterators_match_the_domain(op: GenericOp) -> Iterator[str]:
     """One iterator type and one extent per dim; extents are free of dims."""
-    if not isinstance(op, GenericOp):
-        return
     if len(op.iterators) != len(op.domain):
         yield f"{len(op.iterators)} iterators for {len(op.domain)} dims"
     if any(e.dims() for e in op.domain):
         yield "the domain depends on a dim"
 
 
-def maps_match_domain_and_operand(op: Op) -> Iterator[str]:
+def maps_match_domain_and_operand(op: GenericOp) -> Iterator[str]:
     """Every map takes the dims of the domain to the axes of its operand."""
-    if not isinstance(op, GenericOp) or len(op.results) != len(op.inits):
+    if len(op.results) != len(op.inits):
         return
     operands = [(repr(o.value), o.map, o.value.type.rank) for o in op.inputs]
     results = zip(op.inits, op.results, strict=True)
@@ -45,26 +42,21 @@ def maps_match_domain_and_operand(op: Op) -> Iterator[str]:
             yield f"{indexing_map} gives {indexing_map.rank} indices to {name} of rank {rank}"
 
 
-def operand_extents_can_hold_the_domain(op: Op) -> Iterator[str]:
+def operand_extents_can_hold_the_domain(op: GenericOp) -> Iterator[str]:
     """A dim that is an axis of an input by itself is not longer than that axis, as far as known."""
-    if not isinstance(op, GenericOp):
-        return
-    gathered = {i.attr for i in op.payload.instrs if i.op == "extract"}
+    gathered = op.payload.gathered()
     for number, operand in enumerate(op.inputs):
         pairs = zip(operand.map.results, operand.value.type.extents, strict=False)
         for axis, (result, extent) in enumerate(pairs):
             dim = result.as_dim()
             if dim is None or dim >= len(op.domain) or number in gathered:
                 continue
-            excess = (op.domain[dim] - extent).as_constant()
-            if excess is not None and excess > 0:
+            if op.domain[dim].is_above(extent):
                 yield f"d{dim} of {op.domain[dim]} leaves axis {axis} of {operand.value!r}"
 
 
-def payload_arguments_match_the_operands(op: Op) -> Iterator[str]:
+def payload_arguments_match_the_operands(op: GenericOp) -> Iterator[str]:
     """The payload's arguments are the elements of the inputs, then of the results."""
-    if not isinstance(op, GenericOp):
-        return
     dtypes = (*(o.value.type.dtype for o in op.inputs), *(r.type.dtype for r in op.results))
     if op.payload.num_inputs != len(op.inputs):
         yield f"the payload has {op.payload.num_inputs} inputs, the op {len(op.inputs)}"
@@ -72,10 +64,8 @@ def payload_arguments_match_the_operands(op: Op) -> Iterator[str]:
         yield f"{_names(op.payload.arguments)} are not the operands' {_names(dtypes)}"
 
 
-def payload_refs_stand_after_their_definition(op: Op) -> Iterator[str]:
+def payload_refs_stand_after_their_definition(op: GenericOp) -> Iterator[str]:
     """An instruction uses arguments and earlier instructions, a yield any of them."""
-    if not isinstance(op, GenericOp):
-        return
     payload = op.payload
     for ref, instr in iterate_refs(payload):
         if any(not 0 <= o < ref for o in instr.operands):
@@ -84,9 +74,9 @@ def payload_refs_stand_after_their_definition(op: Op) -> Iterator[str]:
         yield "something that is not defined is yielded"
 
 
-def payload_ops_take_the_dtypes_of_their_row(op: Op) -> Iterator[str]:
+def payload_ops_take_the_dtypes_of_their_row(op: GenericOp) -> Iterator[str]:
     """As NumPy's loop for these dtypes would have them, and with a template for code generation."""
-    if not isinstance(op, GenericOp) or next(payload_refs_stand_after_their_definition(op), None):
+    if next(payload_refs_stand_after_their_definition(op), None):
         return
     for ref, instr in iterate_refs(op.payload):
         operands = tuple(op.payload.dtype_of(o) for o in instr.operands)
@@ -131,7 +121,7 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
         given = operands if len(set(operands)) == 1 else (operands[0],) * row.arity
         loop = (*given, np.asarray(row.function(*(d.type(0) for d in given))).dtype)
     elif row.ufunc is None:
-        wanted = (_BOOL, result, result)
+        wanted = (BOOL, result, result)
         loop = (*operands, result) if operands == wanted else (*wanted, result)
     else:
         try:
@@ -150,9 +140,9 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
 _OF_NUMBERS = frozenset(name for name, row in COMBINERS.items() if row.of_numbers)
 
 
-def payload_yields_the_results(op: Op) -> Iterator[str]:
+def payload_yields_the_results(op: GenericOp) -> Iterator[str]:
     """One number per result, of its dtype; ``and`` and ``or`` combine bools."""
-    if not isinstance(op, GenericOp) or next(payload_refs_stand_after_their_definition(op), None):
+    if next(payload_refs_stand_after_their_definition(op), None):
         return
     payload: Payload = op.payload
     if len(payload.results) != len(op.results):
@@ -161,7 +151,7 @@ def payload_yields_the_results(op: Op) -> Iterator[str]:
     for ref, init, result in zip(payload.results, op.inits, op.results, strict=False):
         if payload.dtype_of(ref) != result.type.dtype:
             yield f"{payload.dtype_of(ref)} is yielded for {result!r} of {result.type.dtype}"
-        if init.combiner in ("and", "or") and result.type.dtype != _BOOL:
+        if init.combiner in ("and", "or") and result.type.dtype != BOOL:
             yield f"{init.combiner} combines bools, not {result.type.dtype}"
         if init.combiner in ("bitwise_and", "bitwise_or") and result.type.dtype.kind not in "iu":
             yield f"{init.combiner} combines integers, not {result.type.dtype}"
@@ -169,10 +159,8 @@ def payload_yields_the_results(op: Op) -> Iterator[str]:
             yield f"{init.combiner} combines floats, not {result.type.dtype}"
 
 
-def result_types_match_their_maps(op: Op) -> Iterator[str]:
+def result_types_match_their_maps(op: GenericOp) -> Iterator[str]:
     """An axis that is a dim by itself has the dim's extent, unless there is a start value."""
-    if not isinstance(op, GenericOp):
-        return
     for init, result in zip(op.inits, op.results, strict=False):
         if init.start is not None:
             if difference := type_difference(init.start.type, result.type):
@@ -186,10 +174,8 @@ def result_types_match_their_maps(op: Op) -> Iterator[str]:
                 yield f"axis {axis} of {result!r} is {extent}, d{dim} has {op.domain[dim]}"
 
 
-def combiners_reduce_the_missing_dims(op: Op) -> Iterator[str]:
+def combiners_reduce_the_missing_dims(op: GenericOp) -> Iterator[str]:
     """A combiner's map lacks the reduction dims and has all parallel ones."""
-    if not isinstance(op, GenericOp):
-        return
     for init in op.inits:
         if init.combiner is None:
             continue
@@ -207,10 +193,8 @@ def combiners_reduce_the_missing_dims(op: Op) -> Iterator[str]:
                 yield f"parallel dim d{dim} is missing in the map {init.map}"
 
 
-def plain_writes_reach_every_element_once(op: Op) -> Iterator[str]:
+def plain_writes_reach_every_element_once(op: GenericOp) -> Iterator[str]:
     """Without a combiner all dims occur; without a start value too, nothing is left out."""
-    if not isinstance(op, GenericOp):
-        return
     for init, result in zip(op.inits, op.results, strict=False):
         if init.combiner is None:
             for dim, iterator in enumerate(op.iterators):
@@ -221,10 +205,8 @@ def plain_writes_reach_every_element_once(op: Op) -> Iterator[str]:
             yield f"{init.map} leaves out elements of {result!r}, which starts from nothing"
 
 
-def payload_reads_only_started_results(op: Op) -> Iterator[str]:
+def payload_reads_only_started_results(op: GenericOp) -> Iterator[str]:
     """``out<k>`` is read only where a start value or the previous point of a scan wrote it."""
-    if not isinstance(op, GenericOp):
-        return
     scans = IteratorType.SEQUENTIAL in op.iterators
     for number, init in enumerate(op.inits):
         if not op.payload.reads_init(number):
@@ -235,17 +217,17 @@ def payload_reads_only_started_results(op: Op) -> Iterator[str]:
             yield f"out{number} is read but starts from nothing"
 
 
-def routines_start_from_nothing(op: Op) -> Iterator[str]:
+def routines_start_from_nothing(op: GenericOp) -> Iterator[str]:
     """A library routine writes its result: it does not read what is there."""
-    if isinstance(op, GenericOp) and op.library_call is not None:
+    if op.library_call is not None:
         for init in op.inits:
             if init.start is not None:
                 yield f"the routine {op.library_call} starts from {init.start!r}"
 
 
-def register_tiles_match_the_domain(op: Op) -> Iterator[str]:
+def register_tiles_match_the_domain(op: GenericOp) -> Iterator[str]:
     """A register tile has one entry for each dim; a dim with a size is parallel."""
-    if not isinstance(op, GenericOp) or op.register_tile is None:
+    if op.register_tile is None:
         return
     sizes = op.register_tile.sizes
     if len(sizes) != len(op.domain):
@@ -276,7 +258,7 @@ def _names(dtypes: Sequence[np.dtype]) -> str:
     return f"({', '.join(map(str, dtypes))})"
 
 
-GENERIC_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
+GENERIC_RULES: tuple[Callable[[GenericOp], Iterator[str]], ...] = (
     iterators_match_the_domain,
     maps_match_domain_and_operand,
     operand_extents_can_hold_the_domain,

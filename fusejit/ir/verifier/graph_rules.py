@@ -12,7 +12,7 @@ from fusejit.ir.host import HOST_OPS, HostExpr
 from fusejit.ir.text.host_parser import NAMED_NUMBERS
 from fusejit.ir.text.tokens import AFFINE_WORDS
 from fusejit.ir.types import DTYPES, Kind
-from fusejit.ir.values import Buffer, View
+from fusejit.ir.values import Buffer, Value, View
 
 _SYMBOL = re.compile(r"[A-Za-z_]\w*$", re.ASCII)
 _DIM = re.compile(r"d\d+$")
@@ -39,11 +39,11 @@ def host_expressions_can_be_computed(graph: Graph) -> Iterator[str]:
     """They use known host ops and names, and no name needs itself."""
     exprs = {s.name: s.expr for s in graph.symbols}
     exprs |= {s.value.name: s.expr for s in graph.scalars}
-    needs = {name: _names_in(expr) for name, expr in exprs.items()}
+    needs = {name: expr.names() for name, expr in exprs.items()}
     others = [g.expr for g in graph.guards]
     others += [b.origin for b in graph.buffers if b.origin is not None]
     for expr in (*exprs.values(), *others):
-        for name in sorted(_names_in(expr) - exprs.keys()):
+        for name in sorted(expr.names() - exprs.keys()):
             yield f"{expr} uses {name}, which is neither a symbol nor a scalar"
         for op in sorted(_ops_in(expr) - HOST_OPS.keys()):
             yield f"{expr} uses the unknown host op {op!r}"
@@ -59,8 +59,9 @@ def buffers_and_scalars_are_well_formed(graph: Graph) -> Iterator[str]:
     symbols = {s.name for s in graph.symbols}
     for buffer in graph.buffers:
         if buffer.origin is not None:
-            yield from buffer_complaints(buffer)
-            for name in sorted(_symbols_in(buffer) - symbols):
+            yield from array_complaints(buffer)
+            used = frozenset[str]().union(*(e.symbols() for e in buffer.type.extents))
+            for name in sorted(used - symbols):
                 yield f"the symbol {name} in the extents of {buffer!r} is not defined"
     for buffer, count in Counter(graph.buffers).items():
         if count > 1:
@@ -81,14 +82,14 @@ def views_that_are_returned_are_strided(graph: Graph) -> Iterator[str]:
             yield f"no strides express {result.map}"
 
 
-def buffer_complaints(buffer: Buffer) -> Iterator[str]:
-    """What is wrong with a buffer by itself."""
-    if buffer.type.dtype not in DTYPES.values():
-        yield f"{buffer!r} has the element type {buffer.type.dtype}"
-    if any(e.dims() for e in buffer.type.extents):
-        yield f"the extents of {buffer!r} depend on a dim"
-    if buffer.order is not None and sorted(buffer.order) != list(range(buffer.type.rank)):
-        yield f"the order {buffer.order} of {buffer!r} is not a permutation of its axes"
+def array_complaints(array: Value | Buffer) -> Iterator[str]:
+    """What is wrong with a value or a buffer by itself."""
+    if array.type.dtype not in DTYPES.values():
+        yield f"{array!r} has the element type {array.type.dtype}"
+    if any(e.dims() for e in array.type.extents):
+        yield f"the extents of {array!r} depend on a dim"
+    if array.order is not None and sorted(array.order) != list(range(array.type.rank)):
+        yield f"the order {array.order} of {array!r} is not a permutation of its axes"
 
 
 def view_complaints(view: View) -> Iterator[str]:
@@ -104,19 +105,9 @@ def view_complaints(view: View) -> Iterator[str]:
         yield "an extent depends on a dim"
 
 
-def _names_in(expr: HostExpr) -> frozenset[str]:
-    if expr.op == "name":
-        return frozenset((expr.attr,))
-    return frozenset().union(*map(_names_in, expr.operands))
-
-
 def _ops_in(expr: HostExpr) -> frozenset[str]:
     own = frozenset(() if expr.op in ("name", "path", "size", "const") else (expr.op,))
     return own.union(*map(_ops_in, expr.operands))
-
-
-def _symbols_in(buffer: Buffer) -> frozenset[str]:
-    return frozenset().union(*(e.symbols() for e in buffer.type.extents))
 
 
 GRAPH_RULES: tuple[Callable[[Graph], Iterator[str]], ...] = (

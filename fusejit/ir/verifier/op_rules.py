@@ -28,11 +28,9 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
+from fusejit.ir.types import BOOL, Kind, TensorType, part_dtype
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.graph_rules import buffer_complaints, view_complaints
-
-_BOOL = np.dtype(np.bool_)
+from fusejit.ir.verifier.graph_rules import array_complaints, view_complaints
 
 
 def may_be_equal(left: AffineExpr, right: AffineExpr) -> bool:
@@ -69,14 +67,9 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
 def values_are_well_formed(op: Op) -> Iterator[str]:
     """Known element types, orders that are permutations; NumPy scalars and numbers of rank 0."""
     for value in (*op.results, *(a for block in op.blocks for a in block.arguments)):
-        if value.type.dtype not in DTYPES.values():
-            yield f"{value!r} has the element type {value.type.dtype}"
-        if any(e.dims() for e in value.type.extents):
-            yield f"the extents of {value!r} depend on a dim"
+        yield from array_complaints(value)
         if value.kind is not Kind.ARRAY and value.type.rank:
             yield f"{value!r} is a {value.kind.value} of rank {value.type.rank}"
-        if value.order is not None and sorted(value.order) != list(range(value.type.rank)):
-            yield f"the order {value.order} of {value!r} is not a permutation of its axes"
 
 
 def constants_are_numbers_of_their_type(op: Op) -> Iterator[str]:
@@ -182,7 +175,7 @@ def stores_fit_their_view(op: Op) -> Iterator[str]:
     if difference := type_difference(op.value.type, op.view.type):
         yield f"the value's type {difference}, the view's"
     if op.mask is not None:
-        wanted = TensorType(_BOOL, op.view.extents)
+        wanted = TensorType(BOOL, op.view.extents)
         if difference := type_difference(op.mask.type, wanted):
             yield f"the mask's type {difference}"
 
@@ -221,7 +214,7 @@ def assertions_take_one_bool(op: Op) -> Iterator[str]:
 def allocations_are_well_formed(op: Op) -> Iterator[str]:
     """As for the buffers of arguments; and who allocates may write."""
     if isinstance(op, Alloc | Alias):
-        yield from buffer_complaints(op.buffer)
+        yield from array_complaints(op.buffer)
     if isinstance(op, Alloc) and not op.buffer.writeable:
         yield f"{op.buffer!r} is readonly, so nothing can be in it"
 
@@ -288,7 +281,7 @@ def conditionals_choose_between_equal_types(op: Op) -> Iterator[str]:
 
 
 def _one_bool(what: str, values: Sequence[Value]) -> Iterator[str]:
-    if len(values) != 1 or values[0].type != TensorType(_BOOL):
+    if len(values) != 1 or values[0].type != TensorType(BOOL):
         yield f"{what} {', '.join(str(v.type) for v in values) or 'nothing'} instead of i1"
 
 

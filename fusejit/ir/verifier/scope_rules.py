@@ -22,8 +22,9 @@ from fusejit.ir.ops import (
     Scatter,
     ViewOp,
     Write,
+    symbols_bound,
 )
-from fusejit.ir.values import Buffer, Value, View
+from fusejit.ir.values import Buffer, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,7 @@ class Scope:
             yield op
             if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
-            if isinstance(op, Bind):
-                self.symbols.add(op.symbol)
-            if isinstance(op, HostCall):
-                self.symbols.update(op.sizes)
+            self.symbols.update(symbols_bound(op))
             self._define(tuple(a for inner in op.blocks for a in inner.arguments))
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:
@@ -179,7 +177,7 @@ def symbols_of(op: Op) -> frozenset[str]:
         case ViewOp():
             exprs += op.map.results
         case Load() | Write():
-            exprs += _view_exprs(op.view)
+            exprs += (*op.view.map.results, *op.view.extents)
             if isinstance(op, Scatter):
                 exprs += subscript_exprs(op)
         case Alloc() | Alias():
@@ -199,7 +197,3 @@ def subscript_exprs(op: Scatter) -> list[AffineExpr]:
     for subscript in op.subscripts:
         exprs += [subscript] if isinstance(subscript, AffineExpr) else subscript.map.results
     return exprs
-
-
-def _view_exprs(view: View) -> tuple[AffineExpr, ...]:
-    return (*view.map.results, *view.extents)

@@ -35,7 +35,6 @@ RULES: tuple[Callable[..., Iterator[str]], ...] = (
     *GENERIC_RULES,
     results_are_defined_where_they_are_returned,
 )
-_ALL_OP_RULES = (*OP_RULES, *GENERIC_RULES)
 
 
 def verify(graph: Graph, known: set[Op] | None = None) -> None:
@@ -81,8 +80,12 @@ def complaints(graph: Graph, known: set[Op] | None = None) -> Iterator[str]:
         if isinstance(site, BlockEnd) or site in known:
             continue
         known.add(site)
-        for op_rule in _ALL_OP_RULES if isinstance(site, GenericOp) else OP_RULES:
+        for op_rule in OP_RULES:
             for message in op_rule(op):
                 yield text(op_rule, message, op)
+        if isinstance(site, GenericOp):
+            for generic_rule in GENERIC_RULES:
+                for message in generic_rule(site):
+                    yield text(generic_rule, message, op)
     for message in results_are_defined_where_they_are_returned(graph, scope):
         yield text(results_are_defined_where_they_are_returned, message, None)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import GenericOp, base_name, walk
+from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit.package_files import is_package_file
 from fusejit.transform.core.equivalence import check_equivalent
 from fusejit.transform.core.errors import ScheduleError, illegal
-from fusejit.transform.core.lookup import removed_by
+from fusejit.transform.core.lookup import op_of, removed_by
 from fusejit.transform.core.rules import enclosing
 
 if TYPE_CHECKING:
@@ -101,18 +101,10 @@ class BaseHandle:
     @property
     def op(self) -> GenericOp:
         """The op."""
-        for op in walk(self.schedule.graph.block):
-            if isinstance(op, GenericOp) and self.value in op.results:
-                return op
-        gone = removed_by(
-            self.schedule.graphs,
-            self.schedule.steps,
-            lambda graph: [
-                op
-                for op in walk(graph.block)
-                if isinstance(op, GenericOp) and self.value in op.results
-            ],
-        )
+        op, old = op_of(self.schedule.graph, self.value), self.schedule
+        if op is not None:
+            return op
+        gone = removed_by(old.graphs, old.steps, lambda graph: op_of(graph, self.value))
         raise ScheduleError(f"%{self.value.name} is not computed any more{gone}")
 
     @property

@@ -183,7 +183,7 @@ class _Counting:
 
     def generic(self, op: GenericOp, sizes: _Sizes) -> int:
         """Bytes that one run of an op reads and writes."""
-        gathered = {i.attr for i in op.payload.instrs if i.op == "extract"}
+        gathered = op.payload.gathered()
         reads = {o: at in gathered for at, o in enumerate(op.inputs)}
         reads |= {Operand(i.start, i.map): False for i in op.inits if i.start is not None}
         total = 0

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.stale_loads import source_load
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Op, ReshapeOp, Store, ViewOp, Write
+from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Op, Store, Write
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.transform.core.rules import enclosing, next_alias_class, unused
 
@@ -85,20 +86,11 @@ def _may_store_early(graph: Graph, block: Block, op: GenericOp, store: Store) ->
         return False
     defining = definitions(graph.block)
     for operand in op.inputs:
-        source = _source(operand.value, defining)
-        if isinstance(source, Load) and source.view.buffer.alias_class == written:
+        source = source_load(operand.value, defining)
+        if source is not None and source.view.buffer.alias_class == written:
             return False
     start = op.inits[0].start
-    if start is None:
-        return True
-    source = _source(start, defining)
-    if not isinstance(source, Load) or source.view.buffer.alias_class != written:
+    source = None if start is None else source_load(start, defining)
+    if source is None or source.view.buffer.alias_class != written:
         return True
     return source.results[0] is start and source in block.ops and source.view == store.view
-
-
-def _source(value: Value, defining: dict[Value, Op]) -> Op | None:
-    op = defining.get(value)
-    while isinstance(op, ViewOp | ReshapeOp):
-        op = defining.get(op.source)
-    return op

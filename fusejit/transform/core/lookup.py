@@ -36,6 +36,12 @@ def labels(graph: Graph) -> Labels:
     return {op: named[op] for op in ops if op in named}
 
 
+def op_of(graph: Graph, value: Value) -> GenericOp | None:
+    """The op that defines a value."""
+    ops = (op for op in walk(graph.block) if isinstance(op, GenericOp))
+    return next((op for op in ops if value in op.results), None)
+
+
 def find_op(graphs: Sequence[Graph], steps: Sequence[Step], name: str) -> GenericOp:
     """The op of a name, or at ``file.py:line``, in the last graph; ``#2`` is the second of several.
 
@@ -49,7 +55,7 @@ def find_op(graphs: Sequence[Graph], steps: Sequence[Step], name: str) -> Generi
         return found[0]
     known = ", ".join(f"{label} ({_place(op)})" for op, label in labels(graphs[-1]).items())
     how = "several ops are" if found else "no op is"
-    gone = "" if found else removed_by(graphs, steps, lambda graph: _named(graph, name))
+    gone = "" if found else removed_by(graphs, steps, lambda g: next(iter(_named(g, name)), None))
     raise ScheduleError(f"{how} named {name!r}{gone}; there are: {known}")
 
 
@@ -66,18 +72,18 @@ def _place(op: GenericOp) -> str:
 def removed_by(
     graphs: Sequence[Graph],
     steps: Sequence[Step],
-    find: Callable[[Graph], Sequence[GenericOp]],
+    find: Callable[[Graph], GenericOp | None],
 ) -> str:
     """Say which step removed an op, and which op computes it now; empty if it never was there.
 
     ``graphs`` are those before the first step and after each one.
     """
     for number in range(len(steps), 0, -1):
-        if not (found := find(graphs[number - 1])):
+        if (found := find(graphs[number - 1])) is None:
             continue
         step, after = steps[number - 1], labels(graphs[-1])
-        values = {found[0].results[-1]}
-        users = [name for op, name in after.items() if values & {o.value for o in op.origins}]
+        last = found.results[-1]
+        users = [name for op, name in after.items() if last in {o.value for o in op.origins}]
         where = f" ({step.line})" if step.line else ""
         now = f", and {users[0]} computes it now" if users else ""
         return f": step {number}, {step.call}{where}, removed it{now}"

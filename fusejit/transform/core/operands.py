@@ -11,18 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand, ViewOp, base_name, walk
+from fusejit.ir.ops import GenericOp, Load, Op, Operand, ViewOp, base_name, walk
 from fusejit.ir.payload import I64, Payload, PayloadBuilder, identity_payload, iterate_refs
 from fusejit.ir.source import Location
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.types import BOOL, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import BaseHandle
 from fusejit.transform.core.errors import illegal
 
 LETTERS = "abcdefgh"
-
-BOOL = np.dtype(np.bool_)
 
 
 def operand_number(handle: BaseHandle, operand: str, step: str) -> int:
@@ -94,17 +93,9 @@ def copied(
     if bounds is not None and any(b is not None for b in bounds):
         payload = _guarded(dtype, reads, bounds, number)
         read_map = IndexingMap(rank, (AffineExpr.const(0),) * len(reads))
-    return GenericOp(
-        results=(Value(f"{source.name}_{name}", TensorType(dtype, tuple(extents))),),
-        location=location,
-        domain=tuple(extents),
-        iterators=(IteratorType.PARALLEL,) * rank,
-        inputs=(Operand(source, read_map),),
-        inits=(Init(IndexingMap.identity(rank)),),
-        payload=payload,
-        name=name,
-        is_materialized=True,
-    )
+    result = Value(f"{source.name}_{name}", TensorType(dtype, tuple(extents)))
+    inputs = [Operand(source, read_map)]
+    return elementwise(result, inputs, payload, name, location, is_materialized=True)
 
 
 def _guarded(

@@ -10,7 +10,6 @@ from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Operand
 from fusejit.transform.core.base import H
 from fusejit.transform.core.errors import illegal
@@ -67,12 +66,8 @@ def regrouped(
         raise illegal(step, op.name, refused.illegal.reason) from None
     new = regrouping.op
     if through is not None:
-        dims, rank = through, len(new.domain)
-        maps = [
-            IndexingMap(rank, tuple(r.substitute(dims=dims) for r in o.map.results))
-            for o in op.inputs
-        ]
-        inputs = (Operand(o.value, m) for o, m in zip(op.inputs, maps, strict=True))
+        rank = len(new.domain)
+        inputs = (Operand(o.value, o.map.over(rank, through)) for o in op.inputs)
         new = replace(new, inputs=tuple(inputs))
     defined = definitions(graph.block)
     for reshape in regrouping.before:

@@ -9,27 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.dataclass import replace
+from fusejit.fuse.canonical.stale_loads import with_versions as with_versions
 from fusejit.fuse.new_names import symbols_defined as symbols_defined
 from fusejit.fuse.new_names import symbols_of as symbols_of
 from fusejit.fuse.new_names import unused as unused
 from fusejit.fuse.reshaping.split_reductions import is_ordered
-from fusejit.fuse.rewrite_blocks import rewrite_blocks, rewrite_ops
-from fusejit.ir.analysis.memory_versions import versions
+from fusejit.fuse.rewrite_blocks import expand_ops
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Alloc,
     Block,
     GenericOp,
-    Load,
     Loop,
     Op,
-    Write,
     base_name,
     walk,
 )
 from fusejit.ir.types import IteratorType
-from fusejit.ir.values import Value
 from fusejit.transform.core.errors import illegal
 
 
@@ -104,27 +100,9 @@ def next_alias_class(graph: Graph) -> int:
     return max(classes, default=-1) + 1
 
 
-def with_versions(graph: Graph) -> Graph:
-    """The graph with the versions of memory that its stores give."""
-    number = versions(graph.block)
-
-    def numbered(op: Op) -> Op:
-        if isinstance(op, Load | Write) and op.version != number[op]:
-            return replace(op, version=number[op])
-        return op
-
-    return rewrite_ops(graph, numbered)
-
-
 def replaced(graph: Graph, op: Op, by: Sequence[Op]) -> Graph:
     """The graph with other ops in place of one, in whichever block it stands."""
-
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        if op not in block.ops:
-            return block
-        return replace(block, ops=[new for o in block.ops for new in (by if o is op else [o])])
-
-    return rewrite_blocks(graph, rewrite)
+    return expand_ops(graph, lambda o: by if o is op else [o])
 
 
 def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:

@@ -28,7 +28,8 @@ loops stays in loops, for `to_library`. Source: MLIR's ``convert_conv2d_to_img2c
 from __future__ import annotations
 
 from fusejit.fuse.im2col import Products, why_no_convolution
-from fusejit.ir.ops import base_name
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, base_name
 from fusejit.transform.core.base import H
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import reassociates, replaced, with_versions
@@ -50,19 +51,24 @@ def conv_to_matmul(handle: H, *, reassociate: bool = False, check: bool = True) 
     ScheduleError
         If the op is no convolution with filters, or float sums must keep their order.
     """
-    step, op, old = "conv_to_matmul()", handle.op, handle.schedule.graph
+    step, op = "conv_to_matmul()", handle.op
     if why := why_no_convolution(op):
         raise illegal(step, op.name, f"it is no convolution with filters: {why}")
     is_reordered = reassociates(op)
     if is_reordered and not reassociate:
         why = "the order of a float sum shows in its bits"
         raise illegal(step, op.name, why, ["reassociate=True"])
-    products = Products(old)
-    ops, product = products.of(op)
-    graph = with_versions(products.completed(replaced(old, op, ops)))
-    batch = [f"b{k}" if k else "b" for k in range(len(product.domain) - 3)]
+    graph, product, dims = as_product(handle.schedule.graph, op)
     others = {op.results[0]: axis_names(handle, op, op.results[0])}
     what = f"{base_name(op.name)} as a product of windows and kernel"
     tag = "reassoc" if is_reordered else "bits"
-    dims = [*batch, "m", "n", "k"]
     return handle.after(step, tag, what, graph, product, check=check, dims=dims, others=others)
+
+
+def as_product(graph: Graph, op: GenericOp) -> tuple[Graph, GenericOp, list[str]]:
+    """Return the graph with a product in place of a convolution, the product, and its dims."""
+    products = Products(graph)
+    ops, product = products.of(op)
+    graph = with_versions(products.completed(replaced(graph, op, ops)))
+    batch = [f"b{k}" if k else "b" for k in range(len(product.domain) - 3)]
+    return graph, product, [*batch, "m", "n", "k"]

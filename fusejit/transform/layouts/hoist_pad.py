@@ -29,7 +29,6 @@ Source: MLIR's ``transform.structured.hoist_pad``.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.fuse.loops.hoist import mentioned_symbols
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
@@ -43,6 +42,7 @@ from fusejit.ir.ops import (
     base_name,
     written_classes,
 )
+from fusejit.ir.verifier.scope_rules import symbols_of
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import operand_number
@@ -103,7 +103,7 @@ def _leaving(loop: Loop, copy: GenericOp) -> list[Op] | str:
         op = pending.pop()
         needed.add(op)
         name = f"%{op.results[0].name}"
-        symbols = frozenset[str]().union(*mentioned_symbols(op)) & varying
+        symbols = symbols_of(op) & varying
         if symbols:
             return f"{name} mentions {', '.join(sorted(map(str, symbols)))}"
         if isinstance(op, Load) and (

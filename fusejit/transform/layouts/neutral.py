@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from fusejit.fuse.canonical.simplify_payload import simplify
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.scalar_ops.families import highest, lowest, one, zero
 from fusejit.transform.core.rules import is_reduced
 
 
@@ -26,8 +25,10 @@ def neutral_numbers(op: GenericOp, dims: Iterable[int]) -> list[Any] | None:
     The numbers 0, 1, and the least and the largest one are tried.
     """
     reduced = [d for d in dims if is_reduced(op, d)]
-    for candidate in (_zero, _one, _least, _largest):
-        numbers = [candidate(o.value.type.dtype) for o in op.inputs]
+    dtypes = [o.value.type.dtype for o in op.inputs]
+    for candidate in (zero, one, lowest, highest):
+        known = [zero(d) if d.kind == "c" else candidate(d) for d in dtypes]
+        numbers = [d.type(number).item() for d, number in zip(dtypes, known, strict=True)]
         if all(_is_neutral(op, dim, numbers) for dim in reduced):
             return numbers
     return None
@@ -36,9 +37,7 @@ def neutral_numbers(op: GenericOp, dims: Iterable[int]) -> list[Any] | None:
 def _is_neutral(op: GenericOp, dim: int, numbers: Sequence[Any]) -> bool:
     """Whether the numbers make each term beyond the extent of a reduced dim an identity."""
     payload = op.payload
-    builder = PayloadBuilder(
-        payload.arguments[: payload.num_inputs], payload.arguments[payload.num_inputs :]
-    )
+    builder = PayloadBuilder(payload.arguments[: payload.num_inputs], payload.inits)
     arguments = [*range(payload.num_arguments)]
     for k, operand in enumerate(op.inputs):
         if any(r.as_dim() == dim for r in operand.map.results):
@@ -52,19 +51,3 @@ def _is_neutral(op: GenericOp, dim: int, numbers: Sequence[Any]) -> bool:
         if term.instrs[at].attr != COMBINERS[init.combiner].identity(dtype):
             return False
     return True
-
-
-def _zero(dtype: np.dtype) -> Any:
-    return dtype.type(0).item()
-
-
-def _one(dtype: np.dtype) -> Any:
-    return dtype.type(1).item()
-
-
-def _least(dtype: np.dtype) -> Any:
-    return COMBINERS["max"].identity(dtype) if dtype.kind in "fiu" else False
-
-
-def _largest(dtype: np.dtype) -> Any:
-    return COMBINERS["min"].identity(dtype) if dtype.kind in "fiu" else True

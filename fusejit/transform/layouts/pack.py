@@ -1,26 +1,21 @@
 """`pack` and `unpack`: an operand in blocks that lie together in memory.
 
->>> a = np.ones((20, 20), int)
->>> h = schedule(lambda a: a.sum(axis=0), a)["sum"]
+>>> h = schedule(lambda a: a.sum(), np.ones(20, int))["sum"]
 >>> print(h.show())
-%v0 = generic "sum" domain (s0, s1) iterators (reduction, parallel) ins (%v1) outs (add [(d0,
-    d1) -> (d1)]) { yield in0 } : s1 x i64
->>> h = h.pack("a", i=8, j=4)
+%v0 = generic "sum" domain (s0) iterators (reduction) ins (%v1) outs (add [(d0) -> ()]) { yield
+    in0 } : i64 scalar
+>>> h = h.pack("a", i=8)
 >>> print(h.show())
-%v0 = generic "sum" domain (s0, s1) iterators (reduction, parallel) ins (%v1_pack [(d0, d1) ->
-    ((d0) floordiv 8, (d1) floordiv 4, (d0) mod 8, (d1) mod 4)]) outs (add [(d0, d1) -> (d1)]) {
-    yield in0 } : s1 x i64
+%v0 = generic "sum" domain (s0) iterators (reduction) ins (%v1_pack [(d0) -> ((d0) floordiv 8,
+    (d0) mod 8)]) outs (add [(d0) -> ()]) { yield in0 } : i64 scalar
 >>> print(h.schedule["pack"].show())
-%v1_pack = generic "pack" domain ((s0 + 7) floordiv 8, (s1 + 3) floordiv 4, 8, 4) ins (%v1 [(d0,
-    d1, d2, d3) -> (0, 0)]) outs (write) materialized { t0 = index (8 * d0 + d2) : i64; t1 =
-    index (s0 - 1) : i64; t2 = minimum t0, t1 : i64; t3 = equal t0, t2 : i1; t4 = index (4 * d1
-    + d3) : i64; t5 = index (s1 - 1) : i64; t6 = minimum t4, t5 : i64; t7 = equal t4, t6 : i1;
-    t8 = logical_and t3, t7 : i1; t9 = extract in0[t2, t6] : i64; t10 = const 0 : i64; t11 =
-    select t8, t9, t10 : i64; yield t11 } : (s0 + 7) floordiv 8 x (s1 + 3) floordiv 4 x 8 x 4 x
-    i64
+%v1_pack = generic "pack" domain ((s0 + 7) floordiv 8, 8) ins (%v1 [(d0, d1) -> (0)]) outs
+    (write) materialized { t0 = index (8 * d0 + d1) : i64; t1 = index (s0 - 1) : i64; t2 =
+    minimum t0, t1 : i64; t3 = equal t0, t2 : i1; t4 = extract in0[t2] : i64; t5 = const 0 :
+    i64; t6 = select t3, t4, t5 : i64; yield t6 } : (s0 + 7) floordiv 8 x 8 x i64
 >>> print(h.unpack("a").show())
-%v0 = generic "sum" domain (s0, s1) iterators (reduction, parallel) ins (%v1) outs (add [(d0,
-    d1) -> (d1)]) { yield in0 } : s1 x i64
+%v0 = generic "sum" domain (s0) iterators (reduction) ins (%v1) outs (add [(d0) -> ()]) { yield
+    in0 } : i64 scalar
 
 Rule of `pack`: the op reads the operand at the dims as plain subscripts. The packed operand has the
 axes as they were, now for the blocks, and after them an axis of the size of each block; ragged

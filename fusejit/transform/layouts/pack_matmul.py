@@ -35,7 +35,6 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import Instr
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import H, call
@@ -171,12 +170,6 @@ class _Packing:
         places = {
             d: AffineExpr.dim(d) * s + AffineExpr.dim(self.inner(d)) for d, s in self.blocks.items()
         }
-
-        def moved(instr: Instr) -> Instr:
-            if instr.op != "index":
-                return instr
-            return replace(instr, attr=instr.attr.substitute(dims=places))
-
         is_mmt4d = len(op.domain) == 3 == len(self.blocks)
         packed = replace(
             op,
@@ -185,7 +178,7 @@ class _Packing:
             iterators=(*op.iterators, *(op.iterators[d] for d in self.blocks)),
             inputs=tuple(inputs),
             inits=(Init(IndexingMap.select(rank, axes), init.combiner, start),),
-            payload=replace(op.payload, instrs=tuple(map(moved, op.payload.instrs))),
+            payload=op.payload.over(places),
             name="mmt4d" if is_mmt4d else op.name,
             is_named=False,
         )

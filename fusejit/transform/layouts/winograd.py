@@ -48,18 +48,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.im2col import Products, why_no_product, window_and_kernel
+from fusejit.fuse.im2col import Dims, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.payload import I64, PayloadBuilder, product_payload
+from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.ir.winograd_matrices import TABLE, Winograd
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.operands import BOOL, copied
-from fusejit.transform.core.rules import replaced, with_versions
+from fusejit.transform.core.operands import copied
+from fusejit.transform.core.rules import replaced
+from fusejit.transform.layouts.conv_to_matmul import as_product
 from fusejit.transform.layouts.pad import axis_names
 
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
@@ -108,11 +110,7 @@ def winograd(
         raise illegal(step, op.name, "results are rounded otherwise", ["approximate=True"])
     made = _Made(op, dict(windows), matrices)
     product = made.product()
-    graph = replaced(old, op, made.ops)
-    products = Products(graph)
-    ops, product = products.of(product)
-    graph = with_versions(products.completed(replaced(graph, made.ops[made.at], ops)))
-    batch = [f"b{k}" if k else "b" for k in range(len(product.domain) - 3)]
+    graph, product, dims = as_product(replaced(old, op, made.ops), product)
     others = {op.results[0]: axis_names(handle, op, op.results[0])}
     what = f"{base_name(op.name)} of tiles of {m} outputs"
     return handle.after(
@@ -122,7 +120,7 @@ def winograd(
         graph,
         product,
         check=check,
-        dims=[*batch, "m", "n", "k"],
+        dims=dims,
         others=others,
         tolerance=tolerance,
     )
@@ -133,9 +131,8 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
     if why := why_no_product(op):
         return f"it is no convolution with filters: {why}"
     dtype = op.results[0].type.dtype
-    builder = PayloadBuilder([dtype, dtype], [dtype])
-    multiplied = builder.finish([builder.op("multiply", [0, 1], dtype)])
-    if dtype.kind != "f" or op.payload != multiplied or op.inits[0].combiner != "add":
+    is_product = op.payload == product_payload(dtype)
+    if dtype.kind != "f" or not is_product or op.inits[0].combiner != "add":
         return f"it adds no products of floats: {op.payload} by {op.inits[0].combiner}"
     image, _ = (op.inputs[k].map for k in window_and_kernel(op))
     windows = []
@@ -155,13 +152,12 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
 
 @dataclass(slots=True)
 class _Made:
-    """The ops around the product, in order; ``at`` is the place of the product."""
+    """The ops around the product, in order."""
 
     op: GenericOp
     windows: dict[int, int]
     w: Winograd
     ops: list[Op] = field(default_factory=list)
-    at: int = 0
 
     def product(self) -> GenericOp:
         """The product of transformed tiles; ``ops`` has all ops, the product among them."""
@@ -169,11 +165,9 @@ class _Made:
         (image, kernel), (result,) = (op.inputs[k] for k in window_and_kernel(op)), op.results
         places = [*self.windows.values()]
         out = [d for r in op.inits[0].map.results for d in r.dims()]
-        ours, theirs = image.map.dims(), kernel.map.dims()
-        batch = [d for d in out if d in ours and d in theirs]
-        rows = [d for d in out if d not in theirs]
-        columns = [d for d in out if d not in ours]
-        depth = [d for d in range(len(op.domain)) if d not in out and d not in places]
+        dims = Dims.of(op)
+        batch, rows, columns = dims.batch, dims.rows, dims.columns
+        depth = [d for d in sorted(dims.depth) if d not in places]
         domain = [*op.domain]
         for o, k in self.windows.items():
             domain[o] = (op.domain[o] + (w.m - 1)).floordiv(w.m)
@@ -205,7 +199,6 @@ class _Made:
             inits=(Init(IndexingMap.select(rank, made), "add"),),
             is_named=False,
         )
-        self.at = len(self.ops)
         total = self.add(product)
         for axis in range(len(places)):
             total = self.transformed(total, axis, w.output * w.scale, "winograd_output")
@@ -250,8 +243,6 @@ class _Made:
         extents = [*value.type.extents]
         extents[axis] = AffineExpr.const(matrix.shape[0])
         reads = [rank if k == axis else k for k in range(rank)]
-        builder = PayloadBuilder([dtype, dtype], [dtype])
-        term = builder.op("multiply", [0, 1], dtype)
         return self.add(
             GenericOp(
                 results=(Value(f"{value.name}_{name[9:]}", TensorType(dtype, tuple(extents))),),
@@ -263,7 +254,7 @@ class _Made:
                     Operand(value, IndexingMap.select(rank + 1, reads)),
                 ),
                 inits=(Init(IndexingMap.select(rank + 1, range(rank)), "add"),),
-                payload=builder.finish([term]),
+                payload=product_payload(dtype),
                 name=name,
                 is_materialized=True,
             )
@@ -280,15 +271,6 @@ def _matrix(matrix: np.ndarray, dtype: np.dtype, op: GenericOp) -> GenericOp:
         if number:
             test = builder.op("equal", [at, builder.const(place, I64)], BOOL)
             ref = builder.op("select", [test, builder.const(number, dtype), ref], dtype)
-    extents = (AffineExpr.const(rows), AffineExpr.const(columns))
-    return GenericOp(
-        results=(Value("winograd_matrix", TensorType(dtype, extents)),),
-        location=op.location,
-        domain=extents,
-        iterators=(PARALLEL, PARALLEL),
-        inputs=(),
-        inits=(Init(IndexingMap.identity(2)),),
-        payload=builder.finish([ref]),
-        name="winograd_matrix",
-        is_materialized=True,
-    )
+    type_ = TensorType(dtype, (AffineExpr.const(rows), AffineExpr.const(columns)))
+    result, payload = Value("winograd_matrix", type_), builder.finish([ref])
+    return elementwise(result, (), payload, result.name, op.location, is_materialized=True)

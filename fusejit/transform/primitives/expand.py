@@ -1,21 +1,12 @@
-"""`expand`: a dim becomes two.
+r"""`expand`: a dim becomes two.
 
 >>> h = schedule(lambda a: np.exp(a[:8]), np.ones(9))["exp"]
 >>> print(h.show())
 %v2 = generic "exp" domain (8) ins (%v1) outs (write) { t0 = exp in0 : f64; yield t0 } : 8 x f64
->>> print(h.expand(i=4).schedule.show())
-graph @"<lambda>"
-  symbol s0 = size(arg:a, 0)
-  guard ge(s0, 8) is true "a bound of a slice is within the array"
-  buffer @a : s0 x f64 = arg:a class 0 readonly
-{
-  %v0 = load @a v0 : s0 x f64
-  %v1 = view %v0 [(d0) -> (d0)] : 8 x f64
+>>> print("\n".join(h.expand(i=4).schedule.show().splitlines()[-4:-2]))
   %v2_r = generic "exp" domain (2, 4) ins (%v1 [(d0, d1) -> (4 * d0 + d1)]) outs (write) { t0 =
       exp in0 : f64; yield t0 } : 2 x 4 x f64
   %v2 = reshape %v2_r collapse [[0, 1]] : 8 x f64
-  return %v2
-}
 
 Rule: the extent is known to be a multiple of the size: `tile`, `peel` or `pad` make such extents.
 A dim ``i`` becomes ``i.0`` and ``i.1``, of that size. A dim that is summed becomes two, of which

@@ -11,30 +11,24 @@ for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
       t0 } : i_1 x f64
   store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (i_1) = %v1_tile
 }
->>> print(h.peel("i.0").schedule.show())
-graph @"<lambda>"
-  symbol s0 = size(arg:a, 0)
-  buffer @a : s0 x f64 = arg:a class 0 readonly
-{
-  %v0 = load @a v0 : s0 x f64
-  alloc @v1 : s0 x f64 class 1
-  for i_0 = 0 to (s0) floordiv 8 step 1 {
-    %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
-    %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
-        t0 } : 8 x f64
-    store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
-  }
-  for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1_rest max 8 of (s0) mod
-      8) {
-    %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) :
-        i64; t1 = const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
-    bind i_1_rest = %i_1 local
-    %v0_slice_1 = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
-    %v1_tile_1 = generic "exp_rest" domain (i_1_rest) ins (%v0_slice_1) outs (write) { t0 = exp
-        in0 : f64; yield t0 } : i_1_rest x f64
-    store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile_1
-  }
-  return @v1
+>>> h = h.peel("i.0")
+>>> print(h.show())
+for i_0 = 0 to (s0) floordiv 8 step 1 {
+  %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : 8 x f64
+  %v1_tile = generic "exp" domain (8) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
+      t0 } : 8 x f64
+  store @v1 v2 [(d0) -> (d0 + 8 * i_0)] (8) = %v1_tile
+}
+>>> print(h.schedule["exp_rest"].show())
+for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1_rest max 8 of (s0) mod
+    8) {
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) : i64;
+      t1 = const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  bind i_1_rest = %i_1 local
+  %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
+  %v1_tile = generic "exp_rest" domain (i_1_rest) ins (%v0_slice) outs (write) { t0 = exp in0 :
+      f64; yield t0 } : i_1_rest x f64
+  store @v1 v5 [(d0) -> (d0 + 8 * i_0_rest)] (i_1_rest) = %v1_tile
 }
 
 Rule: tiles of the loop may be shorter than the others. The loop then runs whole tiles only, so that
@@ -54,12 +48,14 @@ from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, walk
+from fusejit.ir.ops import Bind, Block, GenericOp, Op
 from fusejit.ir.values import Buffer, Value
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.errors import illegal
+from fusejit.transform.core.lookup import op_of
 from fusejit.transform.core.rules import (
     enclosing,
+    loop_of,
     names_of,
     next_alias_class,
     replaced,
@@ -128,8 +124,8 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
         if value in values
     }
     new_value = peeled.main.get(value, value)
-    new = next(o for o in walk(peeled.graph.block) if new_value in o.results)
-    assert isinstance(new, GenericOp)
+    new = op_of(peeled.graph, new_value)
+    assert new is not None
     what = f"{loop} runs whole tiles of {info.size}, then the rest"
     loops[loop] = info._replace(length="")
     return handle.after(
@@ -139,7 +135,7 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
 
 def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     """Cut off the last, shorter tile of a loop."""
-    loop = next(o for o in walk(graph.block) if isinstance(o, Loop) and o.induction == info.symbol)
+    loop = loop_of(graph, info.symbol)
     bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
     (tile,) = loop.tiles
     whole = tile.extent.floordiv(info.size)

@@ -1,18 +1,15 @@
 """`promote`: copy the slice of an operand that a tile reads into dense memory, and read it there.
 
->>> h = schedule(lambda x, y: x + y.T, *2 * [np.ones((30, 30))])["add"].tile(i=8)
+>>> h = schedule(lambda x, y: x[:8] + y.T[:8], *2 * [np.ones((30, 30))])["add"].tile(i=4)
 >>> print(h.promote("y").show())
-for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
-      const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
-  bind i_1 = %i_1 local
-  %v0_slice = view %v0 [(d0, d1) -> (d0 + 8 * i_0, d1)] : i_1 x s1 x f64
-  %v2_slice = view %v2 [(d0, d1) -> (d0 + 8 * i_0, d1)] : i_1 x s1 x f64
-  %v2_slice_copy = generic "copy" domain (i_1, s1) ins (%v2_slice) outs (write) materialized {
-      yield in0 } : i_1 x s1 x f64
-  %v3_tile = generic "add" domain (i_1, s1) ins (%v0_slice, %v2_slice_copy) outs (write) { t0 =
-      add in0, in1 : f64; yield t0 } : i_1 x s1 x f64
-  store @v3 v2 [(d0, d1) -> (d0 + 8 * i_0, d1)] (i_1, s1) = %v3_tile
+for i_0 = 0 to 2 step 1 {
+  %v1_slice = view %v1 [(d0, d1) -> (d0 + 4 * i_0, d1)] : 4 x s1 x f64
+  %v3_slice = view %v3 [(d0, d1) -> (d0 + 4 * i_0, d1)] : 4 x s1 x f64
+  %v3_slice_copy = generic "copy" domain (4, s1) ins (%v3_slice) outs (write) materialized {
+      yield in0 } : 4 x s1 x f64
+  %v4_tile = generic "add" domain (4, s1) ins (%v1_slice, %v3_slice_copy) outs (write) { t0 =
+      add in0, in1 : f64; yield t0 } : 4 x s1 x f64
+  store @v4 v2 [(d0, d1) -> (d0 + 4 * i_0, d1)] (4, s1) = %v4_tile
 }
 
 Rule: all that tells the slice, its beginning and its extents, is known where the copy is made; what
@@ -27,11 +24,11 @@ from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op, ViewOp, walk
+from fusejit.ir.ops import Block, GenericOp, Op, ViewOp, walk
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied, operand_number
-from fusejit.transform.core.rules import enclosing, replaced
+from fusejit.transform.core.rules import enclosing, replaced, symbols_defined
 
 
 def promote(handle: H, operand: str, *, at: str | None = None, check: bool = True) -> H:
@@ -67,7 +64,7 @@ def promote(handle: H, operand: str, *, at: str | None = None, check: bool = Tru
     while isinstance(source := defining.get(value), ViewOp) and source in inside:
         value, map_ = source.source, source.map.compose(map_)
     used = map_.symbols().union(*(e.symbols() for e in extents))
-    if source in inside or used & _bound(inside):
+    if source in inside or used & symbols_defined(Block((), [before])):
         why = f"its slice of {operand} depends on loops inside {at}"
         raise illegal(step, op.name, why, [f'promote("{operand}")'])
     copy = copied(value, "copy", map_.results, extents, op.location)
@@ -92,9 +89,3 @@ def _place(handle: BaseHandle, at: str | None, step: str) -> Op:
         legal = [f'at="{name}"' for name in names if name]
         raise illegal(step, op.name, f"no loop {at} is around it", legal)
     return [*loops, op][names.index(at) + 1]
-
-
-def _bound(ops: set[Op]) -> set[str]:
-    """The symbols that loops and bound integers define."""
-    names = {op.induction for op in ops if isinstance(op, Loop) and op.induction}
-    return names | {op.symbol for op in ops if isinstance(op, Bind)}

@@ -1,27 +1,18 @@
-"""`split`: an op in two parts, before and after a point of a dim.
+r"""`split`: an op in two parts, before and after a point of a dim.
 
->>> h = schedule(lambda a: np.exp(a), np.ones(3))["exp"]
+>>> h = schedule(lambda a: np.exp(a[:8]), np.ones(9))["exp"]
 >>> print(h.show())
-%v1 = generic "exp" domain (s0) ins (%v0) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x
-    f64
->>> print(h.split(i=2).schedule.show())
-graph @"<lambda>"
-  symbol s0 = size(arg:a, 0)
-  symbol i_0 = min(2, s0)
-  buffer @a : s0 x f64 = arg:a class 0 readonly
-{
-  %v0 = load @a v0 : s0 x f64
-  alloc @v1 : s0 x f64 class 1
-  %v0_slice = view %v0 [(d0) -> (d0)] : i_0 x f64
-  %v1_tile = generic "exp" domain (i_0) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
-      t0 } : i_0 x f64
-  store @v1 v1 [(d0) -> (d0)] (i_0) = %v1_tile
-  %v0_slice_1 = view %v0 [(d0) -> (d0 + i_0)] : (-i_0 + s0) x f64
-  %v1_tile_1 = generic "exp_rest" domain (-i_0 + s0) ins (%v0_slice_1) outs (write) { t0 = exp
-      in0 : f64; yield t0 } : (-i_0 + s0) x f64
-  store @v1 v2 [(d0) -> (d0 + i_0)] (-i_0 + s0) = %v1_tile_1
-  return @v1
-}
+%v2 = generic "exp" domain (8) ins (%v1) outs (write) { t0 = exp in0 : f64; yield t0 } : 8 x f64
+>>> print("\n".join(h.split(i=2).schedule.show().splitlines()[7:14]))
+  alloc @v2 : 8 x f64 class 1
+  %v1_slice = view %v1 [(d0) -> (d0)] : 2 x f64
+  %v2_tile = generic "exp" domain (2) ins (%v1_slice) outs (write) { t0 = exp in0 : f64; yield
+      t0 } : 2 x f64
+  store @v2 v1 [(d0) -> (d0)] (2) = %v2_tile
+  %v1_slice_1 = view %v1 [(d0) -> (d0 + 2)] : 6 x f64
+  %v2_tile_1 = generic "exp_rest" domain (6) ins (%v1_slice_1) outs (write) { t0 = exp in0 :
+      f64; yield t0 } : 6 x f64
+  store @v2 v2 [(d0) -> (d0 + 2)] (6) = %v2_tile_1
 
 Rule: that of `tile`. A parallel dim may be cut anywhere: the parts write slices of one result. The
 parts of a reduced dim are combined in order. Where the extent is at most the point, the second part

@@ -28,9 +28,9 @@ from __future__ import annotations
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.change_domain import on_domain
+from fusejit.ir.analysis.split_generic import combining
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import Payload
+from fusejit.ir.ops import GenericOp, Init, Op, base_name
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import H, call
@@ -83,10 +83,12 @@ def tile_reduction(handle: H, *, reassociate: bool = False, check: bool = True, 
     graph = handle.schedule.graph
     partial = _partial(op, d, size)
     taken = names_of(graph)
-    total = _total(op, partial, unused(f"{base_name(op.name)}_total", taken))
+    kept = [k for k in range(len(dims)) if op.iterators[k] is not IteratorType.REDUCTION]
+    iterators = [*(op.iterators[k] for k in kept), IteratorType.REDUCTION]
+    name_of_total = unused(f"{base_name(op.name)}_total", taken)
+    total = combining(op, partial.results, kept, iterators, name_of_total)
     ops: list[Op] = [partial, total]
-    names = [n for k, n in enumerate(dims) if op.iterators[k] is not IteratorType.REDUCTION]
-    others = {total.results[0]: (*names, f"{name}.1")}
+    others = {total.results[0]: (*(dims[k] for k in kept), f"{name}.1")}
     if extent is None or extent % size:
         whole = op.domain[d].floordiv(size) * size
         domain = (*op.domain[:d], op.domain[d] - whole, *op.domain[d + 1 :])
@@ -122,26 +124,3 @@ def _partial(op: GenericOp, dim: int, size: int) -> GenericOp:
     )
     inits = tuple(Init(map_, init.combiner) for init in op.inits)
     return replace(new, results=results, inits=inits, is_named=False)
-
-
-def _total(op: GenericOp, partial: GenericOp, name: str) -> GenericOp:
-    """The op that combines the accumulators with what the results start from."""
-    domain = partial.results[0].type.extents
-    kept = [d for d, i in enumerate(op.iterators) if i is not IteratorType.REDUCTION]
-    table = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
-    maps = [
-        IndexingMap(len(domain), tuple(r.substitute(dims=table) for r in init.map.results))
-        for init in op.inits
-    ]
-    dtypes = tuple(r.type.dtype for r in op.results)
-    inputs = tuple(Operand(r, IndexingMap.identity(len(domain))) for r in partial.results)
-    return GenericOp(
-        results=op.results,
-        location=op.location,
-        domain=domain,
-        iterators=(*(op.iterators[d] for d in kept), IteratorType.REDUCTION),
-        inputs=inputs,
-        inits=tuple(replace(i, map=m) for i, m in zip(op.inits, maps, strict=True)),
-        payload=Payload((*dtypes, *dtypes), len(dtypes), (), tuple(range(len(dtypes)))),
-        name=name,
-    )

@@ -8,11 +8,8 @@
     (%v0_slice [(d0, d1, d2) -> (d0, d2)], %v0_slice_1 [(d0, d1, d2) -> (d2, d1)]) outs (add
     [(d0, d1, d2) -> (d0, d1)]) registers (_, 16 vector, _) { t0 = multiply in0, in1 : f32;
     yield t0 } : m_1 x n_1 x f32
->>> print(h.unroll("m").show().splitlines()[-4].strip())
-%v1_tile = generic "matmul" domain (m_1, n_1, s0) iterators (parallel, parallel, reduction) ins
-    (%v0_slice [(d0, d1, d2) -> (d0, d2)], %v0_slice_1 [(d0, d1, d2) -> (d2, d1)]) outs (add
-    [(d0, d1, d2) -> (d0, d1)]) registers (4, 16 vector, _) { t0 = multiply in0, in1 : f32;
-    yield t0 } : m_1 x n_1 x f32
+>>> print(h.unroll("m").op.register_tile)
+registers (4, 16 vector, _)
 
 Rule: the op is vectorized; the dim is parallel, and a tile of it has a known extent. What all rows
 read is loaded once. Source: MLIR's ``transform.loop.unroll`` and ``unroll_and_jam``.

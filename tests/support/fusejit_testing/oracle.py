@@ -37,7 +37,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.write_access import WriteAccess
-from fusejit.stages import closure_cells
+from fusejit.path_resolver import closure_cells
 from fusejit_testing.compare import (
     EXACT,
     Bound,
