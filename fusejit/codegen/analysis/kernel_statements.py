@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from fusejit.codegen.analysis.rewriting import subexpressions
 from fusejit.ir.loops.index_math import I64
-from fusejit.ir.loops.mentioned_names import memory_of
+from fusejit.ir.loops.mentioned_names import memory_of, parts
 from fusejit.ir.loops.nodes import (
     Apply,
-    Call,
     Exit,
     Expr,
     Field,
@@ -35,21 +35,12 @@ DIVISIONS = frozenset(
 """Of integers."""
 
 
-def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement, those inside loops of the program and branches after them."""
+def flat(statements: Iterable[Stmt], *, nests: bool = False) -> Iterator[Stmt]:
+    """Every statement, those in loops of the program (and ``nests``) and branches after them."""
     for s in statements:
         yield s
-        yield from flat(_inner(s))
-
-
-def _inner(s: Stmt) -> Sequence[Stmt]:
-    if isinstance(s, For):
-        return s.body
-    if isinstance(s, While):
-        return (*s.head, *s.body)
-    if isinstance(s, ParallelFor):
-        return s.body if s.of_program else ()
-    return (*s.body, *s.orelse) if isinstance(s, If) else ()
+        if nests or not isinstance(s, ParallelFor) or s.of_program:
+            yield from flat(parts(s)[1], nests=nests)
 
 
 def cells_of(statements: Sequence[Stmt], cells: frozenset[str]) -> frozenset[str]:
@@ -80,15 +71,11 @@ def changed(statements: Sequence[Stmt]) -> set[str]:
     return found
 
 
-def _named(expr: Expr) -> Iterator[str]:
+def _named(value: Expr) -> Iterator[str]:
     """Names that stand in an expression on their own."""
-    if isinstance(expr, Var):
-        yield expr.name
-    elif isinstance(expr, Field):
-        yield expr.array
-    elif isinstance(expr, Apply | Call):
-        for operand in expr.operands:
-            yield from _named(operand)
+    for expr in subexpressions(value):
+        if isinstance(expr, Var | Field):
+            yield expr.name if isinstance(expr, Var) else expr.array
 
 
 def is_check(s: Stmt) -> bool:

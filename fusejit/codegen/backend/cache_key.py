@@ -15,6 +15,8 @@ import numpy as np
 
 _CODE_MAKERS = (
     "analysis.function_forms",
+    "analysis.kernel_statements",
+    "analysis.rewriting",
     "backend.compile",
     "backend.llvm_module",
     "backend.llvm_values",

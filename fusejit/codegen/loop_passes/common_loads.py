@@ -19,17 +19,15 @@ from collections.abc import Iterator, Sequence
 from fusejit.codegen.analysis.chains import (
     Access,
 )
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
-    For,
     If,
     Let,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 
 
@@ -47,13 +45,10 @@ class _Emitter:
         return [new for s in statements for new in self.statement(s)]
 
     def statement(self, s: Stmt) -> list[Stmt]:
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            return [replace(s, body=self.block(s.body))]
-        if isinstance(s, While):
-            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
+        s = with_bodies(s, self.block)
         if not isinstance(s, If):
             return [s]
-        body, orelse = self.block(s.body), self.block(s.orelse)
+        body, orelse = [*s.body], [*s.orelse]
         others = dict(_first_loads(orelse))
         loads: list[Stmt] = []
         for access, at in _first_loads(body):

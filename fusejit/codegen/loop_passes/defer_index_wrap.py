@@ -16,26 +16,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeGuard
 
 import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, negated
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,
-    For,
     If,
     Integer,
     Let,
     Operation,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
@@ -63,15 +62,8 @@ def _block(statements: Sequence[Stmt], known: dict[str, Expr], outside: _Wrapped
     made: list[Stmt] = []
     wrapped = dict(outside)
     for at, s in enumerate(statements):
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            s = replace(s, body=_block(s.body, known, wrapped))
-        elif isinstance(s, While):
-            head, body = (_block(part, known, wrapped) for part in (s.head, s.body))
-            s = replace(s, head=head, body=body)
-        elif isinstance(s, If):
-            body, orelse = (_block(part, known, wrapped) for part in (s.body, s.orelse))
-            s = replace(s, body=body, orelse=orelse)
-        elif isinstance(s, Let):
+        s = with_bodies(s, partial(_block, known=known, outside=wrapped))
+        if isinstance(s, Let):
             parts = _wrap(s, known)
             if parts is not None:
                 index, size = parts

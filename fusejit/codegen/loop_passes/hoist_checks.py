@@ -19,23 +19,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
 from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
-    For,
     If,
     Integer,
     Let,
     Number,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 from fusejit.ir.loops.scalar_math import SELECT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -59,15 +58,8 @@ def hoist_checks(statements: Sequence[Stmt]) -> list[Stmt]:
 def _moved(statements: Sequence[Stmt], once: frozenset[str]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in statements:
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            s = replace(s, body=_moved(s.body, once))
-        elif isinstance(s, While):
-            s = replace(s, head=_moved(s.head, once), body=_moved(s.body, once))
-        elif isinstance(s, If):
-            s = replace(s, body=_moved(s.body, once), orelse=_moved(s.orelse, once))
-            found += _hoistable(s, once)
-            continue
-        found.append(s)
+        s = with_bodies(s, partial(_moved, once=once))
+        found += _hoistable(s, once) if isinstance(s, If) else [s]
     return found
 
 

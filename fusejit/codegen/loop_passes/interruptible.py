@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
@@ -44,7 +44,7 @@ from fusejit.ir.loops.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loops.mentioned_names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names, parts
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
@@ -84,10 +84,9 @@ def interruptible(statements: Sequence[Stmt]) -> list[Stmt]:
 
 def _has_loops(s: Stmt) -> bool:
     """Whether a loop of the program stands in a statement, or is it."""
-    if isinstance(s, While) or (isinstance(s, For) and s.of_program):
-        return True
-    inner = s.body if isinstance(s, ParallelFor) else ()
-    return any(map(_has_loops, inner)) or any(map(_has_loops, list(flat([s]))[1:]))
+    return any(
+        isinstance(t, While) or (isinstance(t, For) and t.of_program) for t in flat([s], nests=True)
+    )
 
 
 def _begin() -> list[Stmt]:
@@ -223,14 +222,7 @@ class _Polls:
 
 def _levels(s: Stmt) -> int:
     """How many loops stand within each other."""
-    inner: list[Stmt] = []
-    match s:
-        case For() | ParallelFor():
-            inner = list(s.body)
-        case While():
-            inner = [*s.head, *s.body]
-        case If():
-            inner = [*s.body, *s.orelse]
+    inner = [*parts(s)[1]]
     return (not isinstance(s, If) and bool(inner)) + max(map(_levels, inner), default=0)
 
 
@@ -242,36 +234,35 @@ def _first_stretch(s: For) -> Expr:
     """How many iterations of a loop have about `FIRST_UNITS`."""
     if _levels(s) == 1:
         return _number(FIRST_UNITS)
-    given = {t.name for t in flat(s.body) if isinstance(t, Let | Scratch)}
-    given |= {t.var for t in flat([s]) if isinstance(t, For)}
-    units = _sum([_units(t, frozenset(given)) for t in s.body])
+    names = frozenset(name for t in flat([s]) for name in given(t))
+    units = _sum([_units(t, names) for t in s.body])
     return maximum(floordiv(_number(FIRST_UNITS), add(_number(1), units)), _number(1))
 
 
-def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
-    """About how many nanoseconds a statement takes, by what is known before the loop."""
+def _units(s: Stmt, names: frozenset[str]) -> Expr | None:
+    """About how many nanoseconds a statement takes, by what is known before ``names`` are given."""
 
     def known(expr: Expr) -> bool:
-        return not expr_names(expr) & given
+        return not expr_names(expr) & names
 
     match s:
         case For():
             trips: Expr = _number(UNKNOWN_TRIPS)
             if known(s.lower) and known(s.upper):
                 trips = maximum(sub(s.upper, s.lower), _number(0))
-            inner = [_units(t, given) for t in s.body]
+            inner = [_units(t, names) for t in s.body]
             if not any(inner):
                 return trips
             return mul(trips, add(_number(1), _sum(inner)))
         case While():
-            inner = [_units(t, given) for t in s.body]
+            inner = [_units(t, names) for t in s.body]
             return mul(_sum([_number(1), *inner]), _number(UNKNOWN_TRIPS))
         case ParallelFor() if known(s.work_ns):
             return maximum(int_of(s.work_ns), _number(UNKNOWN_NEST))
         case ParallelFor():
             return _number(UNKNOWN_NEST)
         case If():
-            inner = [_units(t, given) for t in (*s.body, *s.orelse)]
+            inner = [_units(t, names) for t in (*s.body, *s.orelse)]
             return _sum(inner) if any(inner) else None
     return None
 

@@ -19,12 +19,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.codegen.analysis.rewriting import with_bodies, with_offsets
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
-    Element,
     Expr,
     For,
     If,
@@ -68,12 +66,10 @@ class _Hoist:
             return [*inner.lets(), rewritten]
         if isinstance(s, If):
             condition = s.condition if loop is None else loop.expr(s.condition)
-            body, orelse = self.block(s.body, loop), self.block(s.orelse, loop)
-            return [replace(s, condition=condition, body=body, orelse=orelse)]
-        if isinstance(s, ParallelFor) and s.of_program:
-            return [replace(s, body=self.block(s.body, None))]
-        if loop is None:
-            return [s]
+            s = replace(s, condition=condition)
+            return [with_bodies(s, lambda body: self.block(body, loop))]
+        if loop is None or isinstance(s, ParallelFor):
+            return [with_bodies(s, lambda body: self.block(body, None))]
         if isinstance(s, Let):
             return [replace(s, value=loop.expr(s.value))]
         if isinstance(s, StoreElement):
@@ -109,11 +105,7 @@ class _Invariants:
         return offset - part + Polynomial.name(self.parts[part])
 
     def expr(self, expr: Expr) -> Expr:
-        if isinstance(expr, Element):
-            return replace(expr, offset=self.offset(expr.offset))
-        if isinstance(expr, Apply | Call):
-            return replace(expr, operands=tuple(map(self.expr, expr.operands)))
-        return expr
+        return with_offsets(expr, self.offset)
 
     def _changes(self, term: Polynomial) -> bool:
         return bool(term.names() & self.given)

@@ -22,7 +22,7 @@ from fusejit.codegen.analysis.chains import (
     Chain,
     chain_of,
 )
-from fusejit.codegen.loop_passes.loop_fusion import with_bodies
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
 from fusejit.ir.loops.mentioned_names import mentions
