@@ -111,14 +111,15 @@ def register(name: str, python_implementation: Any, jit: str, doc: str | None = 
     return known
 
 
-def python_implementation(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
-    """Decorate the Python implementation of intrinsic `name`; the short form of `register`."""
+def jit_path(module: str, name: str) -> str:
+    """Where the jitted meaning of a name is that a module of ``codegen.intrinsics`` gives."""
+    return f"{module.replace('.intrinsics.', '.intrinsics_jit.')}:{name}"
 
-    def decorate(function: AnyCallable) -> AnyCallable:
-        register(name, function, jit)
-        return function
 
-    return decorate
+def python_implementation(function: AnyCallable) -> AnyCallable:
+    """Decorate the Python implementation of the intrinsic of its name: `register` in short."""
+    register(function.__name__, function, jit_path(function.__module__, function.__name__))
+    return function
 
 
 _loading = ForkSafeLock()

@@ -15,7 +15,7 @@ comes to as well, in half the time.
 
 The loops are found in the struct of the ufunc, which is part of NumPy's public C interface; names
 and numbers in it that Python can see as well are compared first. Machine code knows them under
-symbols that are given their addresses in each process (`register_product_symbols`).
+symbols that are given their addresses in each process (`native_loader.register_symbols`).
 """
 
 from __future__ import annotations
@@ -90,15 +90,7 @@ def _loops_of(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
     return found if all(found.values()) else {}
 
 
-def register_product_symbols() -> None:
-    """Tell LLVM where NumPy's loops are."""
-    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
-
-    for symbol, address in product_loops().items():
-        llvm.add_symbol(symbol, address)
-
-
-@python_implementation("matmul_into", "fusejit.codegen.intrinsics_jit.matrix_products:matmul_into")
+@python_implementation
 def matmul_into(
     a: Flat,
     a_at: int,
@@ -124,7 +116,7 @@ def matmul_into(
         np.matmul(left, right, out=_matrix(o, o_at, (m, n), (o_m, o_n)))
 
 
-@python_implementation("dot_into", "fusejit.codegen.intrinsics_jit.matrix_products:dot_into")
+@python_implementation
 def dot_into(
     a: Flat, a_at: int, a_step: int, b: Flat, b_at: int, b_step: int, o: Flat, n: int
 ) -> None:
