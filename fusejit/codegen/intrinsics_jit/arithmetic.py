@@ -16,7 +16,14 @@ from fusejit.codegen.intrinsics_jit.division import (
     emit_int_mod,
     emit_near_mod,
 )
-from fusejit.codegen.machine.numba_api import TypingError, from_dtype, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    from_dtype,
+    intrinsic,
+    intrinsic_of,
+    ir,
+    types,
+)
 
 Value = Any
 Emit = Callable[[Any, Any, list[Value]], Value]
@@ -110,7 +117,7 @@ def cast(typingctx: Any, x: Any, token: Any) -> Any:
 def _make_token(name: str) -> Any:
     target = from_dtype(DTYPE_TOKENS[name])
 
-    def token(typingctx: Any, x: Any) -> Any:
+    def token(x: Any) -> Any:
         source = types.unliteral(x)
         if not _is_cast(source, target):
             raise TypingError(f"{name}: cannot cast {x}")
@@ -120,8 +127,7 @@ def _make_token(name: str) -> Any:
 
         return target(source), codegen
 
-    token.__name__ = token.__qualname__ = name
-    made = intrinsic(token)
+    made = intrinsic_of(name, 1, token)
     made.fusejit_type = target
     return made
 
@@ -129,7 +135,7 @@ def _make_token(name: str) -> Any:
 def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
     """An intrinsic of one or two operands of one Numba type, which the result has too."""
 
-    def typing(operands: tuple[Any, ...]) -> Any:
+    def typing(*operands: Any) -> Any:
         kinds = {types.unliteral(x) for x in operands}
         operand_type = kinds.pop()
         if kinds or not isinstance(operand_type, kind):
@@ -140,15 +146,7 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
 
         return operand_type(*([operand_type] * arity)), codegen
 
-    def unary(typingctx: Any, a: Any) -> Any:
-        return typing((a,))
-
-    def binary(typingctx: Any, a: Any, b: Any) -> Any:
-        return typing((a, b))
-
-    function = unary if arity == 1 else binary
-    function.__name__ = function.__qualname__ = name
-    return intrinsic(function)
+    return intrinsic_of(name, arity, typing)
 
 
 @intrinsic
@@ -162,7 +160,7 @@ def unlikely(typingctx: Any, condition: Any) -> Any:
 def _fits(name: str) -> Any:
     """Whether a sum, a difference or a product of int64 has 64 bits: the flag of the processor."""
 
-    def fits(typingctx: Any, a: Any, b: Any) -> Any:
+    def fits(a: Any, b: Any) -> Any:
         if any(types.unliteral(x) != types.int64 for x in (a, b)):
             raise TypingError(f"{name}_fits({a}, {b})")
 
@@ -172,7 +170,7 @@ def _fits(name: str) -> Any:
 
         return types.boolean(types.int64, types.int64), codegen
 
-    return intrinsic(fits)
+    return intrinsic_of(f"{name}_fits", 2, fits)
 
 
 def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import TypingError, intrinsic, intrinsic_of, ir, types
 
 Value = Any
 
 
 def _part(name: str, at: int) -> Any:
-    def part(typingctx: Any, x: Any) -> Any:
+    def part(x: Any) -> Any:
         if not isinstance(x, types.Complex):
             raise TypingError(f"{name}: {x}")
 
@@ -20,8 +20,7 @@ def _part(name: str, at: int) -> Any:
 
         return x.underlying_float(x), codegen
 
-    part.__name__ = part.__qualname__ = name
-    return intrinsic(part)
+    return intrinsic_of(name, 1, part)
 
 
 real_part, imag_part = _part("real_part", 0), _part("imag_part", 1)

@@ -19,18 +19,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.machine.numba_api import cgutils, ir
+from fusejit.codegen.intrinsics_jit.module_symbols import call_c
+from fusejit.codegen.machine.numba_api import ir
 
 Value = Any
 
 
 def _call_llvm(builder: Any, name: str, args: list[Value]) -> Value:
     suffix = "f32" if isinstance(args[0].type, ir.FloatType) else "f64"
-    function_type = ir.FunctionType(args[0].type, [a.type for a in args])
-    function = cgutils.get_or_insert_function(
-        builder.module, function_type, f"llvm.{name}.{suffix}"
-    )
-    return builder.call(function, args)
+    return call_c(builder, f"llvm.{name}.{suffix}", args[0].type, *args)
 
 
 # -------------------------------------------------------------------------------------- integers

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
+from fusejit.codegen.intrinsics_jit.module_symbols import int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    cgutils,
+    intrinsic,
+    intrinsic_of,
+    ir,
+    types,
+)
 from fusejit.ir.interpreter.summation import FEWEST, LANES
 
 Value = Any
 _INT32 = ir.IntType(32)
-_INT64 = ir.IntType(64)
 _OPEN_ZERO = ("nsz",)  # three instructions a register instead of five; totals get + 0.0
 
 
@@ -68,7 +74,7 @@ def _is_ordered(merged: str) -> bool:
 def _fold(name: str, combiner: str) -> Any:
     lanes, merged = FOLDS[combiner]
 
-    def fold(typing_context: Any, pointer: Any, numbers: Any) -> Any:
+    def fold(pointer: Any, numbers: Any) -> Any:
         if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
             raise TypingError(f"{name}({pointer})")
 
@@ -86,17 +92,15 @@ def _fold(name: str, combiner: str) -> Any:
 
         return pointer.dtype(pointer, types.int64), codegen
 
-    fold.__name__ = name
-    fold.__doc__ = f"Merge {lanes} lanes, into which so many numbers were put, with {merged}."
-    made: Callable[..., Any] = intrinsic(fold)
-    return made
+    doc = f"Merge {lanes} lanes, into which so many numbers were put, with {merged}."
+    return intrinsic_of(name, 2, fold, doc)
 
 
 def _small_fold(name: str, combiner: str, lanes: int) -> Any:
     merged = FOLDS[combiner][1]
     is_in_turn = lanes == FEWEST and _is_ordered(merged)
 
-    def fold(typing_context: Any, pointer: Any) -> Any:
+    def fold(pointer: Any) -> Any:
         if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
             raise TypingError(f"{name}({pointer})")
 
@@ -107,10 +111,7 @@ def _small_fold(name: str, combiner: str, lanes: int) -> Any:
 
         return pointer.dtype(pointer), codegen
 
-    fold.__name__ = name
-    fold.__doc__ = f"Merge {lanes} lanes with {merged}."
-    made: Callable[..., Any] = intrinsic(fold)
-    return made
+    return intrinsic_of(name, 1, fold, f"Merge {lanes} lanes with {merged}.")
 
 
 fold_add, fold_multiply, fold_max, fold_min = (
@@ -125,7 +126,7 @@ sequential_add, sequential_multiply, sequential_max, sequential_min = (
 
 
 def _extremum(name: str, llvm_name: str) -> Any:
-    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
+    def extremum(left: Any, right: Any) -> Any:
         if not isinstance(left, types.Float) or left != right:
             raise TypingError(f"{name}({left}, {right})")
 
@@ -138,9 +139,8 @@ def _extremum(name: str, llvm_name: str) -> Any:
 
         return left(left, right), codegen
 
-    extremum.__name__ = name
-    extremum.__doc__ = f"``{llvm_name}`` without a promise about the sign of a zero."
-    return intrinsic(extremum)
+    doc = f"``{llvm_name}`` without a promise about the sign of a zero."
+    return intrinsic_of(name, 2, extremum, doc)
 
 
 lane_max = _extremum("lane_max", "llvm.maximum")
@@ -173,13 +173,13 @@ def lane_width(typing_context: Any, n: Any) -> Any:
         raise TypingError(f"lane_width({n})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one, most = ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES)
+        one, most = int64(1), int64(LANES)
         fits = builder.icmp_signed("<", args[0], most)
         capped = builder.select(fits, args[0], most)
         below = builder.sub(capped, one)
         zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
-        width = builder.shl(one, builder.sub(ir.Constant(_INT64, 64), zeros))
-        are_few = builder.icmp_signed("<", capped, ir.Constant(_INT64, FEWEST))
+        width = builder.shl(one, builder.sub(int64(64), zeros))
+        are_few = builder.icmp_signed("<", capped, int64(FEWEST))
         return builder.select(are_few, one, width)
 
     return types.int64(types.int64), codegen
@@ -192,8 +192,8 @@ def lane_spacing(typing_context: Any, n: Any) -> Any:
         raise TypingError(f"lane_spacing({n})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        are_few = builder.icmp_signed("<", args[0], ir.Constant(_INT64, FEWEST))
-        return builder.select(are_few, ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES))
+        are_few = builder.icmp_signed("<", args[0], int64(FEWEST))
+        return builder.select(are_few, int64(1), int64(LANES))
 
     return types.int64(types.int64), codegen
 
@@ -205,9 +205,9 @@ def reverse_bits(typing_context: Any, value: Any, width: Any) -> Any:
         raise TypingError(f"reverse_bits({value}, {width})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one = ir.Constant(_INT64, 1)
+        one = int64(1)
         turned = builder.lshr(builder.bitreverse(args[0]), one)
         bits = builder.cttz(args[1], ir.Constant(ir.IntType(1), 0))
-        return builder.lshr(turned, builder.sub(ir.Constant(_INT64, 63), bits))
+        return builder.lshr(turned, builder.sub(int64(63), bits))
 
     return types.int64(types.int64, types.int64), codegen

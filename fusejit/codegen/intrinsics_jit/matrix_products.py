@@ -6,7 +6,14 @@ from typing import Any
 
 from fusejit.codegen.intrinsics.matrix_products import DOT_SYMBOL, PRODUCT_SYMBOL
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    cgutils,
+    intrinsic,
+    intrinsic_of,
+    ir,
+    types,
+)
 
 Value = Any
 
@@ -61,30 +68,10 @@ def _check(name: str, pointers: tuple[Any, ...], numbers: tuple[Any, ...]) -> No
         raise TypingError(f"{name}({pointers}, {numbers})")
 
 
-@intrinsic
-def matmul_into(
-    typingctx: Any,
-    a: Any,
-    a_at: Any,
-    a_m: Any,
-    a_k: Any,
-    b: Any,
-    b_at: Any,
-    b_k: Any,
-    b_n: Any,
-    o: Any,
-    o_at: Any,
-    o_m: Any,
-    o_n: Any,
-    m: Any,
-    k: Any,
-    n: Any,
-) -> Any:
-    """One matrix product."""
-    pointers = (a, b, o)
-    numbers = (a_at, a_m, a_k, b_at, b_k, b_n, o_at, o_m, o_n, m, k, n)
-    _check("matmul_into", pointers, numbers)
-    token, size = _TOKENS[o.dtype]
+def _matmul_into(*operands: Any) -> Any:
+    pointers = operands[:12:4]
+    _check("matmul_into", pointers, tuple(x for x in operands if x not in pointers))
+    token, size = _TOKENS[pointers[0].dtype]
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         bytes_per_step = ir.Constant(_INT64, size)
@@ -96,12 +83,11 @@ def matmul_into(
         _call(builder, PRODUCT_SYMBOL + token, starts, list(values[12:]), steps)
         return context.get_dummy_value()
 
-    integer = types.int64
-    operand = (integer, integer, integer)
-    return (
-        types.void(a, *operand, b, *operand, o, *operand, integer, integer, integer),
-        codegen,
-    )
+    given = (x if x in pointers else types.int64 for x in operands)
+    return types.void(*given), codegen
+
+
+matmul_into = intrinsic_of("matmul_into", 15, _matmul_into, "One matrix product.")
 
 
 @intrinsic

@@ -24,6 +24,7 @@ from fusejit.codegen.intrinsics.parallel import (
     SERIAL_BELOW_NS,
     UNEVEN_CHUNKS_PER_THREAD,
 )
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, external, int64
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.machine.pool import (
     CAN_FORK,
@@ -37,29 +38,24 @@ from fusejit.codegen.machine.pool import (
 
 Value = Any
 
-_INT64 = ir.IntType(64)
 _BYTE_POINTER = ir.IntType(8).as_pointer()
 _TASK_TYPE = ir.FunctionType(
     ir.VoidType(),
-    [_BYTE_POINTER.as_pointer(), _INT64.as_pointer(), _INT64.as_pointer(), _BYTE_POINTER],
+    [_BYTE_POINTER.as_pointer(), INT64.as_pointer(), INT64.as_pointer(), _BYTE_POINTER],
 )
 _LAUNCH_TYPE = ir.FunctionType(
     ir.VoidType(),
     [
         _TASK_TYPE.as_pointer(),
         _BYTE_POINTER.as_pointer(),
-        _INT64.as_pointer(),
-        _INT64.as_pointer(),
+        INT64.as_pointer(),
+        INT64.as_pointer(),
         _BYTE_POINTER,
-        _INT64,
-        _INT64,
-        _INT64,
+        INT64,
+        INT64,
+        INT64,
     ],
 )
-
-
-def _int64(value: int) -> Value:
-    return ir.Constant(_INT64, value)
 
 
 def _smaller(builder: Any, a: Value, b: Value) -> Value:
@@ -67,16 +63,12 @@ def _smaller(builder: Any, a: Value, b: Value) -> Value:
 
 
 def _ceil_div(builder: Any, a: Value, b: Value) -> Value:
-    return builder.sdiv(builder.sub(builder.add(a, b), _int64(1)), b)
+    return builder.sdiv(builder.sub(builder.add(a, b), int64(1)), b)
 
 
 def _pool_word(builder: Any, number: int) -> Value:
-    module = builder.module
-    words = module.globals.get(POOL_SYMBOL)
-    if words is None:
-        words = ir.GlobalVariable(module, ir.ArrayType(_INT64, 8), POOL_SYMBOL)
-        words.linkage = "external"
-    return builder.gep(words, [_int64(0), _int64(number)], inbounds=True)
+    words = external(builder.module, POOL_SYMBOL, ir.ArrayType(INT64, 8))
+    return builder.gep(words, [int64(0), int64(number)], inbounds=True)
 
 
 class Callee(Protocol):
@@ -158,7 +150,7 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     task.linkage = "internal"
     builder = ir.IRBuilder(task.append_basic_block("entry"))
     first_pointer, count_pointer, _, raw_data = task.args
-    first = builder.ptrtoint(builder.load(first_pointer), _INT64)
+    first = builder.ptrtoint(builder.load(first_pointer), INT64)
     count = builder.load(count_pointer)
     data = builder.load(builder.bitcast(raw_data, data_type.as_pointer()))
     fields = [builder.extract_value(data, k) for k in range(len(data_type.elements))]
@@ -181,7 +173,7 @@ def _launch(module: Any) -> Value:
 
 def _emit_launch(module: Any) -> Value:
     function_type = ir.FunctionType(
-        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, _INT64, _INT64, _INT64]
+        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, INT64, INT64, INT64]
     )
     name = module.get_unique_name("fusejit_launch")
     function = ir.Function(module, function_type, name=name)
@@ -195,9 +187,9 @@ def _emit_launch(module: Any) -> Value:
     builder = ir.IRBuilder(start)
     threads_word = _pool_word(builder, WORD_THREADS)
     threads = builder.load(threads_word)
-    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
+    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), int64(0))
     several = builder.and_(
-        builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
+        builder.icmp_signed(">", threads, int64(1)), builder.icmp_signed(">", extent, int64(1))
     )
     builder.cbranch(builder.and_(running, several), reserve, declined)
     builder.position_at_end(declined)
@@ -205,57 +197,54 @@ def _emit_launch(module: Any) -> Value:
 
     builder.position_at_end(reserve)
     busy = _pool_word(builder, WORD_BUSY)
-    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "seq_cst", "monotonic")
+    exchanged = builder.cmpxchg(busy, int64(0), int64(1), "seq_cst", "monotonic")
     builder.cbranch(builder.extract_value(exchanged, 1), ask_again, declined)
 
     # A fork sets the threads to 1 and then waits until the pool is not busy: it must not miss
     # a launch that has read the threads before and marks the pool as busy afterwards.
     builder.position_at_end(ask_again)
     threads = builder.load_atomic(threads_word, "seq_cst", 8)
-    builder.cbranch(builder.icmp_signed(">", threads, _int64(1)), launch, release)
+    builder.cbranch(builder.icmp_signed(">", threads, int64(1)), launch, release)
     builder.position_at_end(release)
-    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.store_atomic(int64(0), busy, "release", 8)
     builder.branch(declined)
 
     builder.position_at_end(launch)
     if CAN_FORK:
         _note_other_thread(builder)
     length = _chunk_length(builder, extent, work_ns, builder.mul(threads, per_thread))
-    lengths = builder.bitcast(data, _INT64.as_pointer())
-    builder.store(length, builder.gep(lengths, [_int64(1)]))
+    lengths = builder.bitcast(data, INT64.as_pointer())
+    builder.store(length, builder.gep(lengths, [int64(1)]))
     bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
-    dims = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    steps = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, _int64(1))):
+    dims = cgutils.alloca_once(builder, INT64, size=int64(2))
+    steps = cgutils.alloca_once(builder, INT64, size=int64(2))
+    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, int64(1))):
         builder.store(value, pointer)
-        builder.store(_int64(0), builder.gep(pointer, [_int64(1)]))
+        builder.store(int64(0), builder.gep(pointer, [int64(1)]))
     pool = builder.inttoptr(
         builder.load(_pool_word(builder, WORD_LAUNCH)), _LAUNCH_TYPE.as_pointer()
     )
-    builder.call(pool, [task, bases, dims, steps, data, _int64(1), _int64(1), threads])
-    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.call(pool, [task, bases, dims, steps, data, int64(1), int64(1), threads])
+    builder.store_atomic(int64(0), busy, "release", 8)
     builder.ret(ir.Constant(ir.IntType(1), 1))
     return function
 
 
 def _note_other_thread(builder: Any) -> None:
     """Set `WORD_OTHERS` if this is not the thread that started the pool."""
-    this = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_INT64, []), "pthread_self"
-    )
     starter = builder.load(_pool_word(builder, WORD_STARTER))
     others = _pool_word(builder, WORD_OTHERS)
-    is_other = builder.icmp_unsigned("!=", builder.call(this, []), starter)
-    builder.store(builder.or_(builder.load(others), builder.zext(is_other, _INT64)), others)
+    is_other = builder.icmp_unsigned("!=", call_c(builder, "pthread_self", INT64), starter)
+    builder.store(builder.or_(builder.load(others), builder.zext(is_other, INT64)), others)
 
 
 def _chunk_length(builder: Any, extent: Value, work_ns: Value, most: Value) -> Value:
     """As `fusejit.codegen.intrinsics.parallel.chunk_length` cuts, into at most so many."""
-    wanted = _smaller(builder, builder.sdiv(work_ns, _int64(CHUNK_NS)), most)
+    wanted = _smaller(builder, builder.sdiv(work_ns, int64(CHUNK_NS)), most)
     length = _ceil_div(builder, extent, wanted)
-    border = _int64(BORDER_MULTIPLE)
+    border = int64(BORDER_MULTIPLE)
     rounded = builder.mul(_ceil_div(builder, length, border), border)
-    is_long = builder.icmp_signed(">=", length, _int64(ROUNDED_FROM))
+    is_long = builder.icmp_signed(">=", length, int64(ROUNDED_FROM))
     return builder.select(is_long, rounded, length)
 
 
@@ -270,23 +259,23 @@ def emit_parallel_for(
     """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
     append = builder.append_basic_block
     large, serial, done = (append(f"parallel.{name}") for name in ("large", "serial", "done"))
-    enough = builder.icmp_signed(">=", work_ns, _int64(SERIAL_BELOW_NS))
+    enough = builder.icmp_signed(">=", work_ns, int64(SERIAL_BELOW_NS))
     builder.cbranch(enough, large, serial)
 
     builder.position_at_end(large)
-    fields = [extent, _int64(0), *args]
+    fields = [extent, int64(0), *args]
     data_type = ir.LiteralStructType([field.type for field in fields])
     data = cgutils.alloca_once(builder, data_type)
     for k, field in enumerate(fields):
         builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
     task = _task(builder.module, body, data_type)
     raw_data = builder.bitcast(data, _BYTE_POINTER)
-    most = _int64(chunks_per_thread)
+    most = int64(chunks_per_thread)
     launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns, most])
     builder.cbranch(launched, done, serial)
 
     builder.position_at_end(serial)
-    body.call(builder, [_int64(0), extent, *args])
+    body.call(builder, [int64(0), extent, *args])
     builder.branch(done)
     builder.position_at_end(done)
 
@@ -297,7 +286,7 @@ def work_as_int64(builder: Any, value: Value) -> Value:
         return value
     limit = ir.Constant(value.type, 1e15)
     small = builder.fcmp_ordered("<", value, limit)
-    return builder.select(small, builder.fptosi(value, _INT64), _int64(10**15))
+    return builder.select(small, builder.fptosi(value, INT64), int64(10**15))
 
 
 @intrinsic

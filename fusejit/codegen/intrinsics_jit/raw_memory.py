@@ -12,10 +12,12 @@ import llvmlite.binding as llvm
 
 from fusejit.codegen.intrinsics.raw_memory import MAX_SCOPES, MAX_STACK_BYTES
 from fusejit.codegen.intrinsics_jit.arithmetic import token_type
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, int64
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
     intrinsic,
+    intrinsic_of,
     intrinsic_of_literals,
     ir,
     models,
@@ -30,7 +32,6 @@ _PAGE = 4096
 _HUGE_FROM = 4 << 20  # bytes
 _MADV_HUGEPAGE = 14  # from linux/mman.h
 _CACHE_LINE = 64
-_INT64 = ir.IntType(64)
 
 
 class FlatPointer(types.Type):  # type: ignore[misc]
@@ -244,7 +245,7 @@ def scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         with builder.goto_block(builder.function.entry_basic_block):
             builder.position_at_start(builder.function.entry_basic_block)
-            memory = builder.alloca(_memory_type(dtype), size=ir.Constant(_INT64, count))
+            memory = builder.alloca(_memory_type(dtype), size=int64(count))
             memory.align = _CACHE_LINE
         return memory
 
@@ -253,20 +254,16 @@ def scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
 
 def _ask_for_huge_pages(builder: Any, memory: Value, num_bytes: Value) -> None:
     """As NumPy does for its own arrays: a page of 4 KiB costs a fault of its own."""
-    start = builder.ptrtoint(memory, _INT64)
-    large = builder.icmp_unsigned(">=", num_bytes, ir.Constant(_INT64, _HUGE_FROM))
-    known = builder.icmp_unsigned("!=", start, ir.Constant(_INT64, 0))
+    start = builder.ptrtoint(memory, INT64)
+    large = builder.icmp_unsigned(">=", num_bytes, int64(_HUGE_FROM))
+    known = builder.icmp_unsigned("!=", start, int64(0))
     with builder.if_then(builder.and_(large, known), likely=False):
-        page = ir.Constant(_INT64, _PAGE)
+        page = int64(_PAGE)
         offset = builder.urem(builder.sub(page, builder.urem(start, page)), page)
-        advise = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.IntType(32), [_INT64, _INT64, ir.IntType(32)]),
-            "madvise",
-        )
         advice = ir.Constant(ir.IntType(32), _MADV_HUGEPAGE)
         length = builder.sub(num_bytes, offset)
-        builder.call(advise, [builder.add(start, offset), length, advice])
+        aligned = builder.add(start, offset)
+        call_c(builder, "madvise", ir.IntType(32), aligned, length, advice)
 
 
 @intrinsic_of_literals
@@ -279,16 +276,13 @@ def heap_scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         count = args[0]
-        zero, line = ir.Constant(_INT64, 0), ir.Constant(_INT64, _CACHE_LINE)
+        zero, line = int64(0), int64(_CACHE_LINE)
         count = builder.select(builder.icmp_signed(">", count, zero), count, zero)
-        num_bytes = builder.mul(count, ir.Constant(_INT64, _itemsize(dtype)))
-        lines = builder.udiv(builder.add(num_bytes, ir.Constant(_INT64, 2 * _CACHE_LINE - 1)), line)
-        void_pointer = ir.IntType(8).as_pointer()
-        allocate = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(void_pointer, [_INT64, _INT64]), "aligned_alloc"
-        )
-        allocate.return_value.add_attribute("noalias")
-        memory = builder.call(allocate, [line, builder.mul(lines, line)])
+        num_bytes = builder.mul(count, int64(_itemsize(dtype)))
+        lines = builder.udiv(builder.add(num_bytes, int64(2 * _CACHE_LINE - 1)), line)
+        void_pointer, total = ir.IntType(8).as_pointer(), builder.mul(lines, line)
+        memory = call_c(builder, "aligned_alloc", void_pointer, line, total)
+        memory.callee.return_value.add_attribute("noalias")
         if sys.platform == "linux":
             _ask_for_huge_pages(builder, memory, num_bytes)
         return builder.bitcast(memory, _memory_type(dtype).as_pointer())
@@ -310,9 +304,9 @@ def any_step(typingctx: Any, n: Any) -> Any:
         raise TypingError(f"any_step({n})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        kind = ir.FunctionType(_INT64, [_INT64])
+        kind = ir.FunctionType(INT64, [INT64])
         _prefer_scalar_loads(context, builder.function)
-        zero = builder.asm(kind, "", "=r,0", [ir.Constant(_INT64, 0)], side_effect=False)
+        zero = builder.asm(kind, "", "=r,0", [int64(0)], side_effect=False)
         return builder.add(args[0], zero, flags=["nsw"])
 
     return types.int64(types.int64), codegen
@@ -337,18 +331,15 @@ def free_scratch(typingctx: Any, pointer: Any) -> Any:
         raise TypingError(f"free_scratch({pointer})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        void_pointer = ir.IntType(8).as_pointer()
-        free = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [void_pointer]), "free"
-        )
-        builder.call(free, [builder.bitcast(args[0], void_pointer)])
+        start = builder.bitcast(args[0], ir.IntType(8).as_pointer())
+        call_c(builder, "free", ir.VoidType(), start)
         return context.get_dummy_value()
 
     return types.void(pointer), codegen
 
 
 def _array_query(name: str, result: Any, emit: Any) -> Any:
-    def query(typingctx: Any, array: Any) -> Any:
+    def query(array: Any) -> Any:
         _check_array(name, array)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
@@ -358,14 +349,13 @@ def _array_query(name: str, result: Any, emit: Any) -> Any:
                 place = position(field)
                 return [builder.extract_value(args[0], [place, k]) for k in range(array.ndim)]
 
-            start = builder.ptrtoint(builder.extract_value(args[0], position("data")), _INT64)
+            start = builder.ptrtoint(builder.extract_value(args[0], position("data")), INT64)
             shape, strides = numbers("shape"), numbers("strides")
             return emit(builder, start, shape, strides, _itemsize(array.dtype))
 
         return result(array), codegen
 
-    query.__name__ = query.__qualname__ = name
-    return intrinsic(query)
+    return intrinsic_of(name, 1, query)
 
 
 def _emit_address(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
@@ -376,16 +366,16 @@ def _emit_aligned(builder: Any, start: Value, shape: Any, strides: Any, itemsize
     together = start
     for stride in strides:
         together = builder.or_(together, stride)
-    low_bits = builder.and_(together, ir.Constant(_INT64, itemsize - 1))
-    return builder.icmp_unsigned("==", low_bits, ir.Constant(_INT64, 0))
+    low_bits = builder.and_(together, int64(itemsize - 1))
+    return builder.icmp_unsigned("==", low_bits, int64(0))
 
 
 def _byte_bound(
     builder: Any, start: Value, shape: Any, strides: Any, past: int, sign: str
 ) -> Value:
     """`start` plus all reaches of one sign plus `past`; `start` alone for an empty array."""
-    zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
-    bound = builder.add(start, ir.Constant(_INT64, past))
+    zero, one = int64(0), int64(1)
+    bound = builder.add(start, int64(past))
     empty = ir.Constant(ir.IntType(1), 0)
     for extent, stride in zip(shape, strides, strict=True):
         reach = builder.mul(builder.sub(extent, one), stride)

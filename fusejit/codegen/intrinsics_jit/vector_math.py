@@ -19,12 +19,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from llvmlite import ir
-from numba.core import types
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
+from fusejit.codegen.machine.numba_api import intrinsic, intrinsic_of, ir, types
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -168,20 +166,6 @@ def _usable_form(support: VectorSupport, name: str, dtype: str) -> VectorForm | 
     return form if needed is None or needed in features.split(",") else None
 
 
-def _with_arity(name: str, arity: int, signature_and_code: Any) -> Any:
-    """A Numba intrinsic; Numba wants the parameters spelled out."""
-
-    def unary(typingctx, x):  # type: ignore[no-untyped-def]
-        return signature_and_code(x)
-
-    def binary(typingctx, x, y):  # type: ignore[no-untyped-def]
-        return signature_and_code(x, y)
-
-    typing_function = unary if arity == 1 else binary
-    typing_function.__name__ = typing_function.__qualname__ = name
-    return intrinsic(typing_function)
-
-
 def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
     """The Numba intrinsic of one row of the table.
 
@@ -212,7 +196,7 @@ def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
 
         return arguments[0](*arguments), generate
 
-    return _with_arity(name, function.arity, signature_and_code)
+    return intrinsic_of(name, function.arity, signature_and_code)
 
 
 _LLVM_FLOAT = {
@@ -274,7 +258,7 @@ def _llvm_intrinsic(name: str) -> Any:
 
         return kind(*arguments), select_integer if is_integer else call_llvm
 
-    return _with_arity(name, 2 if compare or name == "copysign" else 1, signature_and_code)
+    return intrinsic_of(name, 2 if compare or name == "copysign" else 1, signature_and_code)
 
 
 @intrinsic
