@@ -7,21 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.loop_nests.loop_nest import (
+    LoopDim,
     LoopNest,
     PayloadEmitter,
     Reference,
+    over,
 )
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import Index, address, operand
 from fusejit.ir.loops.nodes import (
     Call,
+    Element,
     Expr,
+    For,
     Let,
     Number,
     Pointer,
     Stmt,
-    StoreElement,
-    Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
@@ -127,12 +129,33 @@ def write_totals(nest: LoopNest, accs: Sequence[Accumulator], values: Sequence[E
         total = value if acc.start is None else acc.combine(acc.start.load(), value)
         if acc.is_extremum:
             total = scalar("add", total, Number(0.0, acc.dtype), dtype=acc.dtype)
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            statements.append(Let(reference.expr.name, total))
-        else:
-            statements.append(StoreElement(reference.pointer, reference.offset, total))
+        statements.append(reference.store(total))
     return statements
+
+
+def write_columns(
+    nest: LoopNest,
+    accs: Sequence[Accumulator],
+    column: LoopDim,
+    totals: Sequence[Expr],
+    at: Polynomial,
+    count: Index = "w",
+) -> For:
+    """Store the totals of ``count`` columns, the loop's column being ``at``."""
+    placed = [r.substitute(column.var, at) for r in nest.outputs]
+    starts = [a.start and a.start.substitute(column.var, at) for a in accs]
+    moved = [replace(a, start=s) for a, s in zip(accs, starts, strict=True)]
+    return over("c", count, write_totals(replace(nest, outputs=placed), moved, totals))
+
+
+def sweep(body: Sequence[Stmt]) -> For:
+    """``body`` for each column ``c`` of a tile of ``w``."""
+    return over("c", "w", body)
+
+
+def result_of(one: str, of_pair: str, acc: Accumulator) -> Element:
+    """What is handed out of a column's partial result: the second of a pair."""
+    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", Polynomial.name("c"))
 
 
 def filled(pointer: Pointer, count: Index, value: Expr) -> Let:

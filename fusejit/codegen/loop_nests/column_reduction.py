@@ -13,18 +13,19 @@ from fusejit.codegen.loop_nests.accumulators import (
     of_numbers,
     plain,
     reduction_point,
-    write_totals,
+    result_of,
+    sweep,
+    write_columns,
 )
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     Reference,
+    over,
     point_cost_ps,
     wrap,
-    zero,
 )
-from fusejit.dataclass import replace
 from fusejit.ir.interpreter.summation import BLOCK, LANES
 from fusejit.ir.loops.index_math import (
     I64,
@@ -40,11 +41,11 @@ from fusejit.ir.loops.index_math import (
     mod,
     moved,
     name,
+    operand,
 )
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
-    Expr,
     For,
     Free,
     If,
@@ -117,7 +118,7 @@ def down_columns(
         if mask is not None:
             combined = If(mask.substitute(rows.var, row[rows.var]).load(), [combined])
         inner.extend(wrap([loop, *inner_reductions], [combined]))
-    totals = [_result("stack", "squares", acc) for acc in accs]
+    totals = [result_of("stack", "squares", acc) for acc in accs]
     partial: list[Stmt] = []
     for a in accs:
         at = name("k") * column.extent + name("c0") + name("c")
@@ -128,15 +129,15 @@ def down_columns(
     inner.add(
         If(
             equal("blocks", 1),
-            [_write_columns(nest, accs, column, totals, name("c0") + name("c"), Var("w"))],
-            [For("c", zero(), Var("w"), partial)],
+            [write_columns(nest, accs, column, totals, name("c0") + name("c"))],
+            [sweep(partial)],
         )
     )
     stack_rows = LANE_LEVELS if ordered else 1
     scratch: list[Stmt] = [
         Scratch(
             f"stack{a.suffix}",
-            Integer(Polynomial.const(stack_rows * tile_columns)),
+            operand(stack_rows * tile_columns),
             a.dtype,
             False,
             _scope(accs, a, 2),
@@ -156,8 +157,8 @@ def down_columns(
             merge += deviation_columns.merge_blocks(acc, rows, column)
         else:
             merge += _merge_blocks(acc, column)
-    rows_out = [_result("part", "squared", acc) for acc in accs]
-    merge.append(_write_columns(nest, accs, column, rows_out, name("c"), Integer(column.extent)))
+    rows_out = [result_of("part", "squared", acc) for acc in accs]
+    merge.append(write_columns(nest, accs, column, rows_out, name("c"), column.extent))
     finish = If(compute(">", "blocks", 1), merge)
     part_frees: list[Stmt] = [Free(f"part{a.suffix}") for a in accs]
     part_frees += [Free(f"squared{a.suffix}") for _, a in of_numbers(accs)]
@@ -169,15 +170,10 @@ def down_columns(
             nest.op.name,
         )
         return [*work.statements, items, finish, *part_frees]
-    all_items = For("item", zero(), Integer(blocks * tiles), inner.statements)
+    all_items = over("item", Integer(blocks * tiles), inner.statements)
     loops = wrap(around, [all_items, finish])
     body = [*work.statements, *scratch, *loops, *frees, *part_frees]
     return [chunked(outer, body, cost, nest.op.name)]
-
-
-def _result(one: str, of_pair: str, acc: Accumulator) -> Element:
-    """What is handed out of a partial result: the second of a pair."""
-    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", name("c"))
 
 
 def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
@@ -186,32 +182,17 @@ def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
     return _SCRATCH_SCOPE + base + at if at < 2 else 0
 
 
-def _write_columns(
-    nest: LoopNest,
-    accs: Sequence[Accumulator],
-    column: LoopDim,
-    totals: Sequence[Expr],
-    at: Polynomial,
-    count: Expr,
-) -> For:
-    """Store the totals of ``count`` columns, the loop's column being ``at``."""
-    placed = [r.substitute(column.var, at) for r in nest.outputs]
-    starts = [None if a.start is None else a.start.substitute(column.var, at) for a in accs]
-    moved = [replace(a, start=s) for a, s in zip(accs, starts, strict=True)]
-    return For("c", zero(), count, write_totals(replace(nest, outputs=placed), moved, totals))
-
-
 def _merge_blocks(acc: Accumulator, column: LoopDim) -> list[Stmt]:
     """Merge the rows of the blocks into the first one, neighbours in pairs."""
     part = f"part{acc.suffix}"
     n, b, c = column.extent, name("b"), name("c")
     left, right = Element(part, 2 * b * n + c), Element(part, (2 * b + 1) * n + c)
     last = Element(part, (name("left") - 1) * n + c)
-    pair = For("c", zero(), Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
-    odd = For("c", zero(), Integer(n), [StoreElement(part, name("half") * n + c, last)])
+    pair = over("c", Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
+    odd = over("c", Integer(n), [StoreElement(part, name("half") * n + c, last)])
     level: list[Stmt] = [
         let("half", floordiv("left", 2)),
-        For("b", zero(), Var("half"), [pair]),
+        over("b", Var("half"), [pair]),
         If(equal(mod("left", 2), 1), [odd]),
         let("left", add("half", mod("left", 2)), rebind=True),
     ]
@@ -232,7 +213,7 @@ def _row_loop(
     for acc, result in zip(accs, results, strict=True):
         stack = f"stack{acc.suffix}"
         body.append(StoreElement(stack, at, acc.combine(Element(stack, at), result)))
-    return For("c", zero(), Var("w"), body)
+    return sweep(body)
 
 
 def _mask_of_rows(nest: LoopNest, accs: Sequence[Accumulator], column: LoopDim) -> Reference | None:
@@ -279,7 +260,7 @@ def _column_sums(
         number = name("head") + name("q") * _ROWS_AT_ONCE
         several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
         passes = floordiv(name("rows") - name("head"), _ROWS_AT_ONCE)
-        first.add(For("q", zero(), passes, [several]))
+        first.add(over("q", passes, [several]))
     for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
         first.extend(deviation_columns.lane_of_columns(nest, acc, at, loop, column))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
@@ -301,9 +282,9 @@ def _column_sums(
             compute(">", "m", 0),
             [
                 *(deviations.pivots(nest, acc, at, loop, column) for at, acc in of_numbers(accs)),
-                For("v", zero(), Var("width"), lanes.statements),
+                over("v", Var("width"), lanes.statements),
             ],
-            [filled(_result("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
+            [filled(result_of("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
         ),
     ]
 
@@ -335,10 +316,10 @@ def _lane_rows(
             continue
         lane_sum = f"lane_sum{acc.suffix}"
         step.append(Let(lane_sum, acc.combine(Var(lane_sum), result), rebind=True))
-    body.append(For("i", zero(), Integer(Polynomial.const(count)), step))
+    body.append(over("i", operand(count), step))
     for acc in plain(accs):
         body.append(StoreElement(f"stack{acc.suffix}", at, Var(f"lane_sum{acc.suffix}")))
-    return For("c", zero(), Var("w"), body)
+    return sweep(body)
 
 
 def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
@@ -352,7 +333,7 @@ def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
         merge.append(StoreElement(stack, left, merged))
     pairs = [s for _, acc in of_numbers(accs) for s in deviation_columns.merge_lanes(acc)]
     level: list[Stmt] = [
-        *([For("c", zero(), Var("w"), merge)] if merge else []),
+        *([sweep(merge)] if merge else []),
         *pairs,
         let("span", compute(">>", "span", 1), rebind=True),
         moved("top", -1),

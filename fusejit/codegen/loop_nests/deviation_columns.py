@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
     reduction_point,
+    sweep,
 )
 from fusejit.codegen.loop_nests.deviations import (
     LANE_ROWS,
@@ -22,7 +21,7 @@ from fusejit.codegen.loop_nests.deviations import (
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.ir.interpreter.summation import BLOCK
 from fusejit.ir.loops.index_math import (
@@ -40,7 +39,6 @@ from fusejit.ir.loops.index_math import (
 from fusejit.ir.loops.nodes import (
     Element,
     Expr,
-    For,
     If,
     Integer,
     Stmt,
@@ -63,19 +61,13 @@ def lane_of_columns(
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = scalar("subtract", results[at], Element(f"pivot{s}", name("c")), dtype=dtype)
     share = share_of(acc, "rows")
-    full = For(
-        "c",
-        zero(),
-        Var("w"),
+    full = sweep(
         [
             *lane_at(acc, lets, number),
             StoreElement(means, place, Var(f"mean{s}")),
             StoreElement(squares, place, Var(f"square{s}")),
-        ],
+        ]
     )
-
-    def sweep(statements: Sequence[Stmt]) -> For:
-        return For("c", zero(), Var("w"), list(statements))
 
     here, there = Element(means, place), Element(squares, place)
     divided = scalar("divide", here, convert(Var("rows"), dtype), dtype=dtype)
@@ -87,9 +79,8 @@ def lane_of_columns(
                 StoreElement(squares, place, acc.identity),
             ]
         ),
-        For(
+        over(
             "i",
-            zero(),
             Var("rows"),
             [sweep([*lets, StoreElement(means, place, sum_of(acc, here, number))])],
         ),
@@ -98,9 +89,8 @@ def lane_of_columns(
             [sweep([StoreElement(means, place, divided)])],
             [sweep([StoreElement(means, place, shared)])],
         ),
-        For(
+        over(
             "i",
-            zero(),
             Var("rows"),
             [
                 sweep(
@@ -132,7 +122,7 @@ def merge_lanes(acc: Accumulator) -> list[Stmt]:
             ),
         ),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, left, places, right)),
+        sweep(merge(acc, places, left, places, right)),
     ]
 
 
@@ -141,19 +131,15 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
     s, n = acc.suffix, column.extent
     places = f"part{s}", f"squared{s}"
     b, c = name("b"), name("c")
-    pair = For(
-        "c",
-        zero(),
-        Integer(n),
-        merge(acc, places, 2 * b * n + c, places, (2 * b + 1) * n + c, b * n + c),
+    pair = over(
+        "c", Integer(n), merge(acc, places, 2 * b * n + c, places, (2 * b + 1) * n + c, b * n + c)
     )
     last, half = (name("left") - 1) * n + c, name("half") * n + c
     odd = [StoreElement(p, half, Element(p, last)) for p in places]
     level: list[Stmt] = [
         let("half", floordiv("left", 2)),
-        For(
+        over(
             "b",
-            zero(),
             Var("half"),
             [
                 let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
@@ -161,7 +147,7 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
                 pair,
             ],
         ),
-        If(equal(mod("left", 2), 1), [For("c", zero(), Integer(n), odd)]),
+        If(equal(mod("left", 2), 1), [over("c", Integer(n), odd)]),
         let("left", add("half", mod("left", 2)), rebind=True),
         let("each", name("each") * 2, rebind=True),
     ]
@@ -186,7 +172,7 @@ def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
     ]
     return [
         let("last", sub(length, 1)),
-        For("r", zero(), length, [For("c", zero(), Var("w"), less)]),
+        over("r", length, [sweep(less)]),
     ]
 
 
@@ -205,9 +191,9 @@ def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
     ]
     return [
         filled(f"about{s}", "w", acc.identity),
-        For("j", zero(), length, [For("c", zero(), Var("w"), [added])]),
-        For("c", zero(), Var("w"), [divided]),
-        For("j", zero(), length, [For("c", zero(), Var("w"), about_mean)]),
+        over("j", length, [sweep([added])]),
+        sweep([divided]),
+        over("j", length, [sweep(about_mean)]),
     ]
 
 
@@ -221,5 +207,5 @@ def merge_short(acc: Accumulator, length: Polynomial) -> list[Stmt]:
         let(f"lower{s}", ceildiv(length - name("j"), name("width"))),
         let(f"upper{s}", ceildiv(length - name("j") - name("half"), name("width"))),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, lower, places, upper)),
+        sweep(merge(acc, places, lower, places, upper)),
     ]

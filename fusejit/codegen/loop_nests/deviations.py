@@ -21,11 +21,12 @@ from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
     reduction_point,
+    sweep,
 )
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
 from fusejit.ir.loops.index_math import (
@@ -70,9 +71,9 @@ def scratch_of_rows(acc: Accumulator) -> list[Stmt]:
     """What a block of one row needs: its numbers, and a pair per lane."""
     s = acc.suffix
     return [
-        Scratch(f"numbers{s}", _const(BLOCK), acc.dtype, True),
-        Scratch(f"means{s}", _const(LANES), acc.dtype, True),
-        Scratch(f"squares{s}", _const(LANES), acc.dtype, True),
+        Scratch(f"numbers{s}", operand(BLOCK), acc.dtype, True),
+        Scratch(f"means{s}", operand(LANES), acc.dtype, True),
+        Scratch(f"squares{s}", operand(LANES), acc.dtype, True),
     ]
 
 
@@ -80,8 +81,8 @@ def scratch_of_stack(acc: Accumulator) -> list[Stmt]:
     """Pairs of blocks that wait for their neighbours."""
     s = acc.suffix
     return [
-        Scratch(f"stackm{s}", _const(STACK), acc.dtype, True),
-        Scratch(f"stackq{s}", _const(STACK), acc.dtype, True),
+        Scratch(f"stackm{s}", operand(STACK), acc.dtype, True),
+        Scratch(f"stackq{s}", operand(STACK), acc.dtype, True),
     ]
 
 
@@ -99,9 +100,8 @@ def block_of_row(
         at_group = group * LANES + j
         point, values = reduction_point(nest, {loop.var: base + at_group})
         number = f"number{s}"
-        return For(
+        return over(
             "j",
-            zero(),
             count,
             [
                 *point,
@@ -114,13 +114,13 @@ def block_of_row(
     def about_means(count: Expr, group: Polynomial) -> For:
         number, mean = Element(numbers, group * LANES + j), Element(means, j)
         grown = StoreElement(squares, j, with_square(acc, Element(squares, j)))
-        return For("j", zero(), count, [distance_of(acc, number, mean), grown])
+        return over("j", count, [distance_of(acc, number, mean), grown])
 
     def divided(start: Polynomial, count: Expr, numbers_each: Index) -> list[Stmt]:
         mean = scalar("multiply", Element(means, start + j), Var(f"share{s}"), dtype=dtype)
         return [
             share_of(acc, numbers_each),
-            For("j", zero(), count, [StoreElement(means, start + j, mean)]),
+            over("j", count, [StoreElement(means, start + j, mean)]),
         ]
 
     rest = f"rest{s}"
@@ -129,11 +129,11 @@ def block_of_row(
         filled(squares, LANES, acc.identity),
         let(full, floordiv(m, LANES)),
         let(rest, sub(m, name(full) * LANES)),
-        For("g", zero(), Var(full), [in_lanes(_const(LANES), g)]),
+        over("g", Var(full), [in_lanes(operand(LANES), g)]),
         in_lanes(Var(rest), name(full)),
         *divided(Polynomial.const(0), Var(rest), name(full) + 1),
         *divided(name(rest), Integer(LANES - name(rest)), maximum(full, 1)),
-        For("g", zero(), Var(full), [about_means(_const(LANES), g)]),
+        over("g", Var(full), [about_means(operand(LANES), g)]),
         about_means(Var(rest), name(full)),
     ]
     return [
@@ -180,10 +180,9 @@ def _whole_block(nest: LoopNest, acc: Accumulator, at: int, loop: LoopDim, base:
     j = name("j")
     lets, results = reduction_point(nest, {loop.var: base + name("i") * LANES + j})
     number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=acc.dtype)
-    return For(
+    return over(
         "j",
-        zero(),
-        _const(LANES),
+        operand(LANES),
         [
             *lane_at(acc, lets, number),
             StoreElement(f"means{s}", j, Var(f"mean{s}")),
@@ -205,10 +204,10 @@ def _sequential(
     squared = Let(square, with_square(acc, Var(square)), rebind=True)
     return [
         Let(mean, acc.identity),
-        For("i", zero(), m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
+        over("i", m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
         Let(mean, scalar("divide", Var(mean), convert(m, dtype), dtype=dtype), rebind=True),
         Let(square, acc.identity),
-        For("i", zero(), m, [distance_of(acc, kept, Var(mean)), squared]),
+        over("i", m, [distance_of(acc, kept, Var(mean)), squared]),
         StoreElement(f"means{s}", first, Var(mean)),
         StoreElement(f"squares{s}", first, Var(square)),
     ]
@@ -249,10 +248,10 @@ def lane_at(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     share = Number(1.0 / LANE_ROWS, acc.dtype)
     return [
         Let(total, acc.identity),
-        For("i", zero(), _const(LANE_ROWS), [*lets, grown]),
+        over("i", operand(LANE_ROWS), [*lets, grown]),
         Let(mean, scalar("multiply", Var(total), share, dtype=acc.dtype)),
         Let(square, acc.identity),
-        For("i", zero(), _const(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
+        over("i", operand(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
     ]
 
 
@@ -260,7 +259,7 @@ def _halved(acc: Accumulator, start: Polynomial, count: Expr) -> For:
     """Lane ``j`` takes lane ``j + half``, from lane ``start`` on."""
     left = start + name("j")
     places = f"means{acc.suffix}", f"squares{acc.suffix}"
-    return For("j", zero(), count, merge(acc, places, left, places, left + name("half")))
+    return over("j", count, merge(acc, places, left, places, left + name("half")))
 
 
 # ----------------------------------------------------------------------------------------- merging
@@ -388,8 +387,4 @@ def pivots(nest: LoopNest, acc: Accumulator, at: int, loop: LoopDim, column: Loo
     first = {column.var: name("c0") + name("c"), loop.var: Polynomial.const(0)}
     lets, results = reduction_point(nest, first)
     store = StoreElement(f"pivot{acc.suffix}", name("c"), _unless_few(acc, results[at], loop))
-    return For("c", zero(), Var("w"), [*lets, store])
-
-
-def _const(number: int) -> Integer:
-    return Integer(Polynomial.const(number))
+    return sweep([*lets, store])

@@ -15,14 +15,14 @@ from fusejit.codegen.loop_nests.loop_nest import (
     drop_unit_loops,
     needs_tiles,
     order_loops,
+    over,
     place_by_depth,
     point_cost_ps,
-    zero,
 )
 from fusejit.codegen.loop_nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.loop_nests.packing import lower_packed
 from fusejit.dataclass import replace
-from fusejit.ir.loops.index_math import less, minimum
+from fusejit.ir.loops.index_math import less, minimum, operand
 from fusejit.ir.loops.nodes import (
     Expr,
     For,
@@ -30,7 +30,6 @@ from fusejit.ir.loops.nodes import (
     Integer,
     Let,
     Stmt,
-    StoreElement,
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
@@ -75,18 +74,10 @@ def point_statements(nest: LoopNest) -> tuple[list[Let], list[Stmt]]:
         r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(nest.outputs)
     ]
     lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
-    stores: list[Stmt] = []
-    mask = nest.mask
-    for reference, result in zip(nest.outputs, results[: len(nest.outputs)], strict=True):
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            stores.append(Let(reference.expr.name, result))
-        else:
-            stores.append(StoreElement(reference.pointer, reference.offset, result))
-    if mask is not None:
-        condition = Var("m")
-        lets.append(Let("m", mask.load()))
-        return lets, [If(condition, stores)]
+    stores = [r.store(value) for r, value in zip(nest.outputs, results, strict=False)]
+    if nest.mask is not None:
+        lets.append(Let("m", nest.mask.load()))
+        return lets, [If(Var("m"), stores)]
     return lets, stores
 
 
@@ -124,10 +115,10 @@ def _tiled(
             [*before_inner, For(inner.var, *bounds(inner), inner_for.body)],
         )
     ]
-    body = [For(f"{inner.var}_tile", zero(), Integer(count(inner)), body)]
+    body = [over(f"{inner.var}_tile", Integer(count(inner)), body)]
     tile_loop = LoopDim(f"{outer.var}_tile", count(outer), False)
-    body = [For(tile_loop.var, zero(), Integer(tile_loop.extent), body)]
+    body = [For(tile_loop.var, operand(0), Integer(tile_loop.extent), body)]
     for loop, extra in zip(reversed(around), reversed(levels), strict=True):
-        body = [For(loop.var, zero(), Integer(loop.extent), [*extra, *body])]
+        body = [For(loop.var, operand(0), Integer(loop.extent), [*extra, *body])]
     first = around[0] if around else tile_loop
     return [chunked(first, [*hoisted, *body], work, nest.op.name)]

@@ -190,11 +190,7 @@ class _Tile:
             values: list[Expr] = [Element(self._pointer(acc), place) for acc in accs]
             outputs = [_moved(r, here) for r in self.nest.outputs]
             if self.in_order:
-                stores: list[Stmt] = [
-                    StoreElement(r.pointer, r.offset, value)
-                    for r, value in zip(outputs, values, strict=True)
-                    if r.pointer is not None
-                ]
+                stores = [r.store(value) for r, value in zip(outputs, values, strict=True)]
             else:
                 stores = write_totals(replace(self.nest, outputs=outputs), accs, values)
             loops += self._for([], stores)

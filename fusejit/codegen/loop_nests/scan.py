@@ -30,7 +30,6 @@ from fusejit.ir.loops.nodes import (
     Number,
     ParallelFor,
     Stmt,
-    StoreElement,
     Var,
 )
 
@@ -73,11 +72,7 @@ def _point(nest: LoopNest, carried: Sequence[bool]) -> list[Stmt]:
     """One point: the payload, and the store of every result."""
     inits = [r.load() if c else None for r, c in zip(nest.outputs, carried, strict=True)]
     lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
-    stores: list[Stmt] = []
-    for reference, result in zip(nest.outputs, results, strict=True):
-        assert reference.pointer is not None
-        stores.append(StoreElement(reference.pointer, reference.offset, result))
-    return [*lets, *stores]
+    return [*lets, *(r.store(value) for r, value in zip(nest.outputs, results, strict=True))]
 
 
 def _along_rows(
@@ -96,15 +91,10 @@ def _along_rows(
         names, carried, started, nest.outputs, results, nest.op.results, strict=True
     ):
         if not c:
-            assert reference.pointer is not None
-            body.append(StoreElement(reference.pointer, reference.offset, result))
+            body.append(reference.store(result))
             continue
         start = reference.load() if has_start else Number(0, value.type.dtype)
         before.append(Let(name, start))
         body.append(Let(name, result, rebind=True))
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            after.append(Let(reference.expr.name, Var(name)))
-        else:
-            after.append(StoreElement(reference.pointer, reference.offset, Var(name)))
+        after.append(reference.store(Var(name)))
     return [*before, *wrap(rows, body), *after]

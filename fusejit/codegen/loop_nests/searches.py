@@ -29,11 +29,11 @@ from fusejit.codegen.loop_nests.accumulators import (
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, name, negated
-from fusejit.ir.loops.nodes import Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.loops.nodes import Expr, If, Let, Number, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.payload import drop_dead
@@ -84,7 +84,7 @@ def if_met(
     lets, (holds,) = reduction_point(asked, {loop.var: base + name("j")})
     met = Var(f"met{acc.suffix}")
     either = scalar("logical_or", met, holds, dtype=BOOL)
-    ask = For("j", zero(), m, [*lets, Let(met.name, either, rebind=True)])
+    ask = over("j", m, [*lets, Let(met.name, either, rebind=True)])
     nowhere = Number(acc.identity.value, acc.dtype)
     return [
         Let(f"block{acc.suffix}", nowhere),
