@@ -18,6 +18,7 @@ from fusejit.codegen.intrinsics_jit.division import (
 )
 from fusejit.codegen.machine.numba_api import (
     TypingError,
+    emitted,
     from_dtype,
     intrinsic,
     intrinsic_of,
@@ -149,12 +150,10 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
     return intrinsic_of(name, arity, typing)
 
 
-@intrinsic
-def unlikely(typingctx: Any, condition: Any) -> Any:
+@emitted(lambda condition: condition == types.boolean, types.boolean)
+def unlikely(builder: Any, condition: Value) -> Value:
     """The condition itself; `fusejit.codegen.backend.llvm_emitter` tells LLVM what is seldom."""
-    if types.unliteral(condition) != types.boolean:
-        raise TypingError(f"seldom({condition})")
-    return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]
+    return condition
 
 
 def _fits(name: str) -> Any:
@@ -205,10 +204,6 @@ def _emit_wrapping(instruction: str) -> Emit:
     return emit
 
 
-def _emit_int_neg(builder: Any, integer: Any, args: list[Value]) -> Value:
-    return builder.neg(args[0])
-
-
 def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
     """Square and multiply; arithmetic modulo the width does not depend on the order."""
     base, exponent = args
@@ -254,7 +249,7 @@ int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"
 int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
 int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
 add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
-int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
+int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_wrapping("neg"))
 shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
 shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
 float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, emit_float_floordiv)
@@ -268,27 +263,14 @@ f32, f64 = _make_token("f32"), _make_token("f64")
 c64, c128 = _make_token("c64"), _make_token("c128")
 
 
-@intrinsic
-def select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> Any:
+@emitted(lambda condition, a, b: condition == types.boolean and a == b, lambda condition, a, b: a)
+def select(builder: Any, condition: Value, if_true: Value, if_false: Value) -> Value:
     """``select`` of two operands of one type by a boolean."""
-    if condition != types.boolean or if_true != if_false:
-        raise TypingError(f"select: {condition}, {if_true}, {if_false}")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.select(*arguments)
-
-    return if_true(condition, if_true, if_false), generate
+    return builder.select(condition, if_true, if_false)
 
 
-@intrinsic
-def signbit(typing_context: Any, x: Any) -> Any:
+@emitted(lambda x: isinstance(x, types.Float), types.boolean)
+def signbit(builder: Any, x: Value) -> Value:
     """The sign bit of a float as a boolean."""
-    if not isinstance(x, types.Float):
-        raise TypingError(f"signbit: {x}")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        integer = ir.IntType(x.bitwidth)
-        bits = builder.bitcast(arguments[0], integer)
-        return builder.icmp_signed("<", bits, ir.Constant(integer, 0))
-
-    return types.boolean(x), generate
+    integer = ir.IntType(32 if isinstance(x.type, ir.FloatType) else 64)
+    return builder.icmp_signed("<", builder.bitcast(x, integer), ir.Constant(integer, 0))

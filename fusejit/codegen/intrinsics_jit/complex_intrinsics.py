@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import TypingError, intrinsic, intrinsic_of, ir, types
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    emitted,
+    intrinsic,
+    intrinsic_of,
+    ir,
+    types,
+)
 
 Value = Any
 
@@ -43,16 +50,10 @@ def complex_of(typingctx: Any, real: Any, imag: Any) -> Any:
     return result(real, imag), codegen
 
 
-@intrinsic
-def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+@emitted(lambda a, b, c: isinstance(a, types.Float) and a == b == c, lambda a, b, c: a)
+def fma(builder: Any, a: Value, b: Value, c: Value) -> Value:
     """LLVM's ``fma``: one instruction where the machine has it, else a call."""
-    if not isinstance(a, types.Float) or not a == b == c:
-        raise TypingError(f"fma: {a}, {b}, {c}")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return builder.fma(*args)
-
-    return a(a, b, c), codegen
+    return builder.fma(a, b, c)
 
 
 @intrinsic

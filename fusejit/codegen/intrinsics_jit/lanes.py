@@ -10,7 +10,9 @@ from fusejit.codegen.intrinsics_jit.module_symbols import int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.machine.numba_api import (
     TypingError,
+    are_int64,
     cgutils,
+    emitted,
     intrinsic,
     intrinsic_of,
     ir,
@@ -166,48 +168,27 @@ def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) 
     return types.void(pointer, types.int64, types.int64, pointer.dtype), codegen
 
 
-@intrinsic
-def lane_width(typing_context: Any, n: Any) -> Any:
+@emitted(are_int64, types.int64)
+def lane_width(builder: Any, n: Value) -> Value:
     """``1 << bits(min(n, LANES) - 1)``, and 1 for n below FEWEST."""
-    if not isinstance(n, types.Integer):
-        raise TypingError(f"lane_width({n})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one, most = int64(1), int64(LANES)
-        fits = builder.icmp_signed("<", args[0], most)
-        capped = builder.select(fits, args[0], most)
-        below = builder.sub(capped, one)
-        zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
-        width = builder.shl(one, builder.sub(int64(64), zeros))
-        are_few = builder.icmp_signed("<", capped, int64(FEWEST))
-        return builder.select(are_few, one, width)
-
-    return types.int64(types.int64), codegen
+    one, most = int64(1), int64(LANES)
+    capped = builder.select(builder.icmp_signed("<", n, most), n, most)
+    below = builder.sub(capped, one)
+    zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
+    width = builder.shl(one, builder.sub(int64(64), zeros))
+    are_few = builder.icmp_signed("<", capped, int64(FEWEST))
+    return builder.select(are_few, one, width)
 
 
-@intrinsic
-def lane_spacing(typing_context: Any, n: Any) -> Any:
+@emitted(are_int64, types.int64)
+def lane_spacing(builder: Any, n: Value) -> Value:
     """``LANES``, and 1 for n below FEWEST."""
-    if not isinstance(n, types.Integer):
-        raise TypingError(f"lane_spacing({n})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        are_few = builder.icmp_signed("<", args[0], int64(FEWEST))
-        return builder.select(are_few, int64(1), int64(LANES))
-
-    return types.int64(types.int64), codegen
+    return builder.select(builder.icmp_signed("<", n, int64(FEWEST)), int64(1), int64(LANES))
 
 
-@intrinsic
-def reverse_bits(typing_context: Any, value: Any, width: Any) -> Any:
+@emitted(are_int64, types.int64)
+def reverse_bits(builder: Any, value: Value, width: Value) -> Value:
     """``bitreverse`` shifted down to ``width``."""
-    if not isinstance(value, types.Integer) or not isinstance(width, types.Integer):
-        raise TypingError(f"reverse_bits({value}, {width})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one = int64(1)
-        turned = builder.lshr(builder.bitreverse(args[0]), one)
-        bits = builder.cttz(args[1], ir.Constant(ir.IntType(1), 0))
-        return builder.lshr(turned, builder.sub(int64(63), bits))
-
-    return types.int64(types.int64, types.int64), codegen
+    turned = builder.lshr(builder.bitreverse(value), int64(1))
+    bits = builder.cttz(width, ir.Constant(ir.IntType(1), 0))
+    return builder.lshr(turned, builder.sub(int64(63), bits))

@@ -13,7 +13,7 @@ there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from fusejit.codegen.intrinsics.parallel import (
@@ -162,16 +162,12 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     return task
 
 
-def _launch(module: Any) -> Value:
+def _emit_launch(module: Any) -> Value:
     """The function that cuts a loop and runs its chunks on the pool, one for all loops.
 
     ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads
     to be had. ``data`` begins with the extent and room for the length of a chunk.
     """
-    return once_in_module(module, ("launch",), lambda: _emit_launch(module))
-
-
-def _emit_launch(module: Any) -> Value:
     function_type = ir.FunctionType(
         ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, INT64, INT64, INT64]
     )
@@ -271,7 +267,8 @@ def emit_parallel_for(
     task = _task(builder.module, body, data_type)
     raw_data = builder.bitcast(data, _BYTE_POINTER)
     most = int64(chunks_per_thread)
-    launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns, most])
+    launch = once_in_module(builder.module, ("launch",), lambda: _emit_launch(builder.module))
+    launched = builder.call(launch, [task, raw_data, extent, work_ns, most])
     builder.cbranch(launched, done, serial)
 
     builder.position_at_end(serial)
@@ -301,9 +298,10 @@ def uneven_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: Any)
     return _typed(typingctx, UNEVEN_CHUNKS_PER_THREAD, body, extent, work_ns, args)
 
 
-def _typed(
-    typingctx: Any, per_thread: int, body: Any, extent: Any, work_ns: Any, args: tuple[Any, ...]
-) -> Any:
+def loop_types(
+    typingctx: Any, body: Any, extent: Any, work_ns: Any, own: Sequence[Any], args: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The types of the work, of the star arguments, and of what a chunk takes, ``own`` before."""
     # Numba hands the star arguments over either as a tuple of types or as one tuple type.
     packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
     extra = tuple(types.unliteral(a) for a in packed)
@@ -312,8 +310,15 @@ def _typed(
         raise TypingError(f"a parallel loop of {body}, {extent}, ...")
     if work not in (types.int64, types.float64):
         raise TypingError(f"a parallel loop: work_ns is {work_ns}")
-    argtypes = (types.int64, types.int64, *extra)
+    argtypes = (types.int64, types.int64, *own, *extra)
     body.get_call_type(typingctx, argtypes, {})
+    return work, extra, argtypes
+
+
+def _typed(
+    typingctx: Any, per_thread: int, body: Any, extent: Any, work_ns: Any, args: tuple[Any, ...]
+) -> Any:
+    work, extra, argtypes = loop_types(typingctx, body, extent, work_ns, (), args)
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         compiled = Body(context, builder.module, body, argtypes)

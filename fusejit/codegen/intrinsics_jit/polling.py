@@ -19,9 +19,9 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     int64,
 )
 from fusejit.codegen.machine.numba_api import (
-    TypingError,
+    are_int64,
     cgutils,
-    intrinsic,
+    emitted,
     ir,
     models,
     register_model,
@@ -55,36 +55,22 @@ def _address(builder: Any, w: Any, at: int) -> Any:
     return builder.gep(w, [int64(at)], inbounds=True)
 
 
-@intrinsic
-def poll_state(typingctx: Any, units: Any) -> Any:
+@emitted(are_int64, _STATE)
+def poll_state(builder: Any, units: Any) -> Any:
     """Words on the stack."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        w = cgutils.alloca_once(builder, INT64, size=int64(3))
-        for at, value in ((_LAST_POLL, int64(0)), (_UNITS, args[0]), (_LAST_LOOK, int64(0))):
-            builder.store(value, _address(builder, w, at))
-        return w
-
-    return _STATE(types.int64), codegen
+    w = cgutils.alloca_once(builder, INT64, size=int64(3))
+    for at, value in ((_LAST_POLL, int64(0)), (_UNITS, units), (_LAST_LOOK, int64(0))):
+        builder.store(value, _address(builder, w, at))
+    return w
 
 
-@intrinsic
-def poll(typingctx: Any, w: Any) -> Any:
+@emitted(lambda w: isinstance(w, PollState), types.int64)
+def poll(builder: Any, w: Any) -> Any:
     """A call of a function of the module."""
-    if not isinstance(w, PollState):
-        raise TypingError(f"poll({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if not can_raise():
-            return int64(NEVER)
-        return builder.call(_function(builder.module), [args[0]])
-
-    return types.int64(w), codegen
-
-
-def _function(module: Any) -> Any:
+    if not can_raise():
+        return int64(NEVER)
     kind = ir.FunctionType(INT64, [INT64.as_pointer()])
-    return cold_function(module, "fusejit_poll", kind, _write)
+    return builder.call(cold_function(builder.module, "fusejit_poll", kind, _write), [w])
 
 
 def _write(builder: Any, w: Any) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,6 +17,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, int64
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
+    emitted,
     intrinsic,
     intrinsic_of,
     intrinsic_of_literals,
@@ -105,10 +107,6 @@ def mark_scope(module: Any, access: Any, scope: int) -> None:
     access.set_metadata("noalias", known[scope][1])
 
 
-def _array_struct(context: Any, builder: Any, array_type: Any, value: Value) -> Any:
-    return context.make_array(array_type)(context, builder, value)
-
-
 _preferred_bits: ContextVar[int] = ContextVar("fusejit_preferred_bits", default=0)
 
 
@@ -141,7 +139,7 @@ def prefer_widest(function: Any) -> None:
 
 def _emit_flat(context: Any, builder: Any, signature: Any, args: Any) -> Value:
     prefer_vector_width(builder.function)
-    array = _array_struct(context, builder, signature.args[0], args[0])
+    array = context.make_array(signature.args[0])(context, builder, args[0])
     return builder.bitcast(array.data, context.get_value_type(signature.return_type))
 
 
@@ -312,30 +310,21 @@ def any_step(typingctx: Any, n: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic
-def is_null(typingctx: Any, pointer: Any) -> Any:
+def _is_pointer(kind: Any) -> bool:
+    return isinstance(kind, FlatPointer)
+
+
+@emitted(_is_pointer, types.boolean)
+def is_null(builder: Any, pointer: Value) -> Value:
     """True for the null pointer."""
-    if not isinstance(pointer, FlatPointer):
-        raise TypingError(f"is_null({pointer})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return cgutils.is_null(builder, args[0])
-
-    return types.boolean(pointer), codegen
+    return cgutils.is_null(builder, pointer)
 
 
-@intrinsic
-def free_scratch(typingctx: Any, pointer: Any) -> Any:
+@emitted(_is_pointer, types.void)
+def free_scratch(builder: Any, pointer: Value) -> None:
     """Give heap memory back."""
-    if not isinstance(pointer, FlatPointer):
-        raise TypingError(f"free_scratch({pointer})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        start = builder.bitcast(args[0], ir.IntType(8).as_pointer())
-        call_c(builder, "free", ir.VoidType(), start)
-        return context.get_dummy_value()
-
-    return types.void(pointer), codegen
+    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    call_c(builder, "free", ir.VoidType(), start)
 
 
 def _array_query(name: str, result: Any, emit: Any) -> Any:
@@ -358,10 +347,6 @@ def _array_query(name: str, result: Any, emit: Any) -> Any:
     return intrinsic_of(name, 1, query)
 
 
-def _emit_address(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return start
-
-
 def _emit_aligned(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
     together = start
     for stride in strides:
@@ -370,12 +355,12 @@ def _emit_aligned(builder: Any, start: Value, shape: Any, strides: Any, itemsize
     return builder.icmp_unsigned("==", low_bits, int64(0))
 
 
-def _byte_bound(
-    builder: Any, start: Value, shape: Any, strides: Any, past: int, sign: str
+def _emit_bound(
+    sign: str, builder: Any, start: Value, shape: Any, strides: Any, itemsize: int
 ) -> Value:
-    """`start` plus all reaches of one sign plus `past`; `start` alone for an empty array."""
+    """`start` plus all reaches of one sign, an element more at the end; `start` if it is empty."""
     zero, one = int64(0), int64(1)
-    bound = builder.add(start, int64(past))
+    bound = builder.add(start, int64(itemsize if sign == ">" else 0))
     empty = ir.Constant(ir.IntType(1), 0)
     for extent, stride in zip(shape, strides, strict=True):
         reach = builder.mul(builder.sub(extent, one), stride)
@@ -385,15 +370,7 @@ def _byte_bound(
     return builder.select(empty, start, bound)
 
 
-def _emit_low(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return _byte_bound(builder, start, shape, strides, 0, "<")
-
-
-def _emit_high(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return _byte_bound(builder, start, shape, strides, itemsize, ">")
-
-
-address = _array_query("address", types.int64, _emit_address)
+address = _array_query("address", types.int64, lambda builder, start, *others: start)
 itemsize_aligned = _array_query("itemsize_aligned", types.boolean, _emit_aligned)
-low_address = _array_query("low_address", types.int64, _emit_low)
-high_address = _array_query("high_address", types.int64, _emit_high)
+low_address = _array_query("low_address", types.int64, partial(_emit_bound, "<"))
+high_address = _array_query("high_address", types.int64, partial(_emit_bound, ">"))

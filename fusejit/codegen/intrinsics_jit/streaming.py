@@ -9,7 +9,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import INT64, int64
 from fusejit.codegen.intrinsics_jit.parallel import (
     Body,
     emit_parallel_for,
-    is_body,
+    loop_types,
     once_in_module,
     work_as_int64,
 )
@@ -119,16 +119,9 @@ def stream_for(
     *args: Any,
 ) -> Any:
     """`parallel_for` over tiles where `num_bytes` and `fresh_bytes` say so."""
-    # Numba hands the star arguments over either as a tuple of types or as one tuple type.
-    packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
-    extra = tuple(types.unliteral(a) for a in packed)
-    work = types.unliteral(work_ns)
-    if not is_body(body) or not isinstance(result, FlatPointer):
+    if not isinstance(result, FlatPointer):
         raise TypingError(f"stream_for({body}, {extent}, ..., {result}, ...)")
-    if work not in (types.int64, types.float64):
-        raise TypingError(f"stream_for: work_ns is {work_ns}")
-    argtypes = (types.int64, types.int64, result, *extra)
-    body.get_call_type(typingctx, argtypes, {})
+    work, extra, argtypes = loop_types(typingctx, body, extent, work_ns, (result,), args)
     limit = stream_from_bytes()
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:

@@ -21,6 +21,7 @@ from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, _itemsize, ma
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
+    emitted,
     intrinsic,
     intrinsic_of,
     intrinsic_of_literals,
@@ -329,13 +330,7 @@ def end_undo_log(typingctx: Any, w: Any) -> Any:
     return types.void(w), codegen
 
 
-@intrinsic
-def keeps_all(typingctx: Any, w: Any) -> Any:
+@emitted(lambda w: isinstance(w, UndoLogPointer), types.boolean)
+def keeps_all(builder: Any, w: Value) -> Value:
     """Whether the arrays were copied."""
-    if not isinstance(w, UndoLogPointer):
-        raise TypingError(f"keeps_all({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return builder.icmp_unsigned("!=", _read(builder, args[0], _IS_COPIED), int64(0))
-
-    return types.boolean(w), codegen
+    return builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))

@@ -22,7 +22,7 @@ from typing import Any
 from numba.core.registry import cpu_target
 
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
-from fusejit.codegen.machine.numba_api import intrinsic, intrinsic_of, ir, types
+from fusejit.codegen.machine.numba_api import emitted, intrinsic_of, ir, types
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -47,10 +47,6 @@ def _add_attributes(function: Any, *attributes: str) -> None:
         set.add(function.attributes, attribute)
 
 
-def _float_type(dtype: str) -> Any:
-    return ir.FloatType() if dtype == "f32" else ir.DoubleType()
-
-
 def _shuffle(builder: Any, first: Any, second: Any, lanes: list[int]) -> Any:
     mask_type = ir.VectorType(ir.IntType(32), len(lanes))
     return builder.shuffle_vector(first, second, ir.Constant(mask_type, lanes))
@@ -64,7 +60,7 @@ class _LibraryCall:
     ) -> None:
         self.module = module
         self.arity = function.arity
-        self.scalar = _float_type(dtype)
+        self.scalar = ir.FloatType() if dtype == "f32" else ir.DoubleType()
         self.native_lanes = vector.bits // FLOAT_BITS[dtype] if vector else 1
         self.symbol = vector.symbol if vector else scalar_symbol(function, dtype)
         origin = "scalar" if not vector else "svml" if "svml" in vector.symbol else vector.bits
@@ -261,15 +257,10 @@ def _llvm_intrinsic(name: str) -> Any:
     return intrinsic_of(name, 2 if compare or name == "copysign" else 1, signature_and_code)
 
 
-@intrinsic
-def align_stack(typingctx):  # type: ignore[no-untyped-def]
+@emitted(lambda: True, types.none)
+def align_stack(builder: Any) -> None:
     """For functions into which LLVM inlines a kernel: they do not inherit its stack alignment."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        _add_attributes(builder.function, _ALIGNED_STACK)
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    _add_attributes(builder.function, _ALIGNED_STACK)
 
 
 @functools.cache

@@ -46,6 +46,41 @@ def intrinsic_of(name: str, arity: int, typing: Callable[..., Any], doc: str = "
     return intrinsic(typed)
 
 
+def emitted(accepts: Callable[..., bool], gives: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate what writes an intrinsic: ``emit(builder, *values)``, None for nothing.
+
+    Parameters
+    ----------
+    accepts : callable
+        Whether there is one for operands of some types.
+    gives : Numba type or callable
+        The type of the result, or what gives it for the types of the operands.
+    """
+
+    def decorate(emit: Callable[..., Any]) -> Any:
+        def typing(*operands: Any) -> Any:
+            kinds = tuple(map(types.unliteral, operands))
+            if not accepts(*kinds):
+                raise TypingError(f"{emit.__name__}({', '.join(map(str, operands))})")
+
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                made = emit(builder, *args)
+                return context.get_dummy_value() if made is None else made
+
+            result = gives if isinstance(gives, types.Type) else gives(*kinds)
+            return result(*kinds), codegen
+
+        arity = len(inspect.signature(emit).parameters) - 1
+        return intrinsic_of(emit.__name__, arity, typing, emit.__doc__ or "")
+
+    return decorate
+
+
+def are_int64(*kinds: Any) -> bool:
+    """Whether all operands are int64."""
+    return all(kind == types.int64 for kind in kinds)
+
+
 def intrinsic_of_literals(function: Callable[..., Any]) -> Any:
     """`intrinsic` whose typing sees literal ints as such."""
     return intrinsic(prefer_literal=True)(function)
