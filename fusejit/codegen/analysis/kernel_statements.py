@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from fusejit.codegen.analysis.rewriting import subexpressions
@@ -53,6 +54,18 @@ def given(s: Stmt) -> tuple[str, ...]:
     if isinstance(s, Let | Scratch):
         return (s.name,)
     return (s.var,) if isinstance(s, For) else ()
+
+
+def given_once(statements: Sequence[Stmt]) -> frozenset[str]:
+    """Names that one of all statements gives."""
+    times = Counter(name for s in flat(statements) for name in given(s))
+    return frozenset(name for name, count in times.items() if count == 1)
+
+
+def known_values(statements: Sequence[Stmt]) -> dict[str, Expr]:
+    """What names stand for that are given once."""
+    once = given_once(statements)
+    return {s.name: s.value for s in flat(statements) if isinstance(s, Let) and s.name in once}
 
 
 def changed(statements: Sequence[Stmt]) -> set[str]:

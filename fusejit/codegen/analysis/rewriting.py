@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from fusejit.dataclass import replace
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import Apply, Call, Element, Expr, For, If, ParallelFor, Stmt, While
 from fusejit.ir.loops.polynomial import Polynomial
 
 Rewrite = Callable[[Sequence[Stmt]], list[Stmt]]
+
+
+class FreshNames:
+    """Names that statements do not mention, one with each call: ``by0``, ``by1``, ..."""
+
+    def __init__(self, prefix: str, statements: Sequence[Stmt]) -> None:
+        taken = all_mentioned(statements)
+        numbered = (f"{prefix}{number}" for number in itertools.count())
+        self._names = (name for name in numbered if name not in taken)
+
+    def __call__(self) -> str:
+        return next(self._names)
 
 
 def with_bodies(s: Stmt, rewrite: Rewrite, *, nests: bool = False) -> Stmt:

@@ -7,8 +7,6 @@ where they are, the others are copied into scratch in the tile's order first.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fusejit.codegen.loop_nests.chunks import in_tiles
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
@@ -54,7 +52,7 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
         flat = flat_reference(nest, reference, row, column, first, e)
         if flat is None:
             packed = f"pack{at}"
-            scratch.append(_scratch(packed, dtypes[at]))
+            scratch.append(Scratch(packed, operand(PACK), dtypes[at], True))
             place = Polynomial.name("i") * column.extent + Polynomial.name("j")
             there = reference.substitute(row.var, first + Polynomial.name("i")).substitute(
                 column.var, Polynomial.name("j")
@@ -108,7 +106,3 @@ def flat_reference(
     zero_column = reference.substitute(column.var, Polynomial.const(0))
     start = zero_column.substitute(row.var, first)
     return replace(start, offset=start.offset + e * step)
-
-
-def _scratch(name: str, dtype: np.dtype) -> Scratch:
-    return Scratch(name, operand(PACK), dtype, True)

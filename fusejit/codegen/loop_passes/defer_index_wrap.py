@@ -14,14 +14,13 @@ that after it the check holds. An index from the end costs a jump that was not f
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
 import numpy as np
 
-from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.kernel_statements import flat, is_check, known_values
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, negated
@@ -46,12 +45,9 @@ _FAR = 16  # statements between an index and its check
 
 def defer_index_wrap(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel with wrapped indices that are checked written so."""
-    every = list(flat(statements))
-    if not any(isinstance(s, If) and is_check(s) for s in every):
+    if not any(map(is_check, flat(statements))):
         return list(statements)
-    times = Counter(name for s in every for name in given(s))
-    known = {s.name: s.value for s in every if isinstance(s, Let) and times[s.name] == 1}
-    return _block(statements, known, {})
+    return _block(statements, known_values(statements), {})
 
 
 _Wrapped = dict[tuple[Polynomial, Polynomial], str]

@@ -17,11 +17,10 @@ costs more than both branches. What is checked nearly always holds, so it is ask
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.kernel_statements import given_once, is_check
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
@@ -49,10 +48,7 @@ _REPEATABLE = {*INDEX_OPS, "cast", "convert"} | {
 
 def hoist_checks(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel with such checks moved."""
-    every = list(flat(statements))
-    times = Counter(name for s in every for name in given(s))
-    once = frozenset(name for name, count in times.items() if count == 1)
-    return _moved(statements, once)
+    return _moved(statements, given_once(statements))
 
 
 def _moved(statements: Sequence[Stmt], once: frozenset[str]) -> list[Stmt]:

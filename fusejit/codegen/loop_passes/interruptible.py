@@ -133,7 +133,9 @@ class _Polls:
                 return [replace(s, body=self.counted(s.body), head=self.block(s.head))]
             case For() if s.of_program and not self.depth:
                 return self.in_stretches(s)
-            case For() if s.of_program and (_levels(s) > 2 or _has_nests(s)):
+            case For() if s.of_program and (
+                _levels(s) > 2 or any(isinstance(t, ParallelFor) for t in flat([s]))
+            ):
                 return [replace(s, body=self.counted(s.body))]
             case For() | While() if self.depth and _levels(s) > 1:
                 return [_less(_number(UNKNOWN_NEST)), s]
@@ -224,10 +226,6 @@ def _levels(s: Stmt) -> int:
     """How many loops stand within each other."""
     inner = [*parts(s)[1]]
     return (not isinstance(s, If) and bool(inner)) + max(map(_levels, inner), default=0)
-
-
-def _has_nests(s: Stmt) -> bool:
-    return any(isinstance(t, ParallelFor) for t in flat([s]))
 
 
 def _first_stretch(s: For) -> Expr:

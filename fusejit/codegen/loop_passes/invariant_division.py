@@ -19,9 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
-from fusejit.codegen.analysis.rewriting import with_bodies, with_operands
+from fusejit.codegen.analysis.rewriting import FreshNames, with_bodies, with_operands
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -45,13 +44,12 @@ _PREPARED = {
 
 def prepare_divisors(statements: Sequence[Stmt]) -> list[Stmt]:
     """Prepare the uniform divisors of all nests in ``statements``."""
-    return _Prepare(all_mentioned(statements)).block(statements)
+    return _Prepare(FreshNames("divisor", statements)).block(statements)
 
 
 @dataclass(slots=True)
 class _Prepare:
-    taken: frozenset[str]
-    count: int = 0
+    new_name: FreshNames
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
         return [new for s in statements for new in self.statement(s)]
@@ -66,7 +64,7 @@ class _Prepare:
         body: list[Stmt] = []
         own = _given(nest.body)
         for s in nest.body:
-            loop = _Divisors(self, _given((s,)))
+            loop = _Divisors(self.new_name, _given((s,)))
             (new,) = loop.block((s,)) if isinstance(s, For | If) else (s,)
             for divisor, name in loop.names.items():
                 let = Let(name, Call("reciprocal_of", (Var(divisor),)))
@@ -74,17 +72,12 @@ class _Prepare:
             body.append(new)
         return [*before, replace(nest, body=body)]
 
-    def new_name(self) -> str:
-        name = f"divisor{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
-
 
 @dataclass(slots=True)
 class _Divisors:
     """The uniform divisors of one loop, which ``changed`` are not, and what they are called."""
 
-    prepare: _Prepare
+    new_name: FreshNames
     changed: frozenset[str]
     names: dict[str, str] = field(default_factory=dict)
 
@@ -105,7 +98,7 @@ class _Divisors:
             divisor = expr.operands[1]
             if isinstance(divisor, Var) and divisor.name not in self.changed:
                 if divisor.name not in self.names:
-                    self.names[divisor.name] = self.prepare.new_name()
+                    self.names[divisor.name] = self.new_name()
                 multiplier = Var(self.names[divisor.name])
                 return Call(prepared, (*expr.operands, multiplier))
         return expr

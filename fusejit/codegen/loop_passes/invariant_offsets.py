@@ -19,9 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
-from fusejit.codegen.analysis.rewriting import with_bodies, with_offsets
+from fusejit.codegen.analysis.rewriting import FreshNames, with_bodies, with_offsets
 from fusejit.dataclass import replace
-from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Expr,
     For,
@@ -41,13 +40,12 @@ def hoist_offsets(statements: Sequence[Stmt]) -> list[Stmt]:
 
     Nests (`ParallelFor`) stay as they are: their loops order what they move through themselves.
     """
-    return _Hoist(all_mentioned(statements)).block(statements, None)
+    return _Hoist(FreshNames("above", statements)).block(statements, None)
 
 
 class _Hoist:
-    def __init__(self, taken: frozenset[str]) -> None:
-        self.taken = taken
-        self.count = 0
+    def __init__(self, new_name: FreshNames) -> None:
+        self.new_name = new_name
 
     def block(self, statements: Sequence[Stmt], loop: _Invariants | None) -> list[Stmt]:
         """Statements whose innermost loop is ``loop``, with what inner loops need before them."""
@@ -55,7 +53,9 @@ class _Hoist:
 
     def statement(self, s: Stmt, loop: _Invariants | None) -> list[Stmt]:
         if isinstance(s, For | While):
-            inner = _Invariants(self, frozenset(name for t in flat((s,)) for name in given(t)))
+            inner = _Invariants(
+                self.new_name, frozenset(name for t in flat((s,)) for name in given(t))
+            )
             body = self.block(s.body, inner)
             rewritten: Stmt
             if isinstance(s, While):
@@ -76,17 +76,12 @@ class _Hoist:
             return [replace(s, offset=loop.offset(s.offset), value=loop.expr(s.value))]
         return [s]
 
-    def new_name(self) -> str:
-        name = f"above{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
-
 
 class _Invariants:
     """What one loop leaves as it is, and the names that parts of offsets got before it."""
 
-    def __init__(self, names: _Hoist, given: frozenset[str]) -> None:
-        self.names = names
+    def __init__(self, new_name: FreshNames, given: frozenset[str]) -> None:
+        self.new_name = new_name
         self.given = given
         self.parts: dict[Polynomial, str] = {}
 
@@ -101,7 +96,7 @@ class _Invariants:
         if len(part.terms) + len(constant) == len(offset.terms) or not _is_work(part):
             return offset
         if part not in self.parts:
-            self.parts[part] = self.names.new_name()
+            self.parts[part] = self.new_name()
         return offset - part + Polynomial.name(self.parts[part])
 
     def expr(self, expr: Expr) -> Expr:

@@ -46,8 +46,6 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 
-"""The status of a kernel that finds no memory for its undo log: NumPy runs the call."""
-
 _W = Var("undo_log_w")
 
 

@@ -10,11 +10,10 @@ few instructions and a jump that is foretold, where a division takes 10 to 40 cy
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.codegen.analysis.kernel_statements import flat, known_values
 from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.nodes import (
@@ -39,9 +38,7 @@ def strength_reduce_mod(statements: Sequence[Stmt]) -> list[Stmt]:
     every = [s for s in flat(statements) if isinstance(s, Let)]
     if not any(_is_remainder(e) for s in every for e in subexpressions(s.value)):
         return list(statements)
-    times = Counter(name for s in flat(statements) for name in given(s))
-    known = {s.name: s.value for s in every if times[s.name] == 1}
-    return _block(statements, known)
+    return _block(statements, known_values(statements))
 
 
 def _block(statements: Sequence[Stmt], known: dict[str, Expr]) -> list[Stmt]:

@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat
-from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies, with_offsets
+from fusejit.codegen.analysis.rewriting import FreshNames, subexpressions, with_bodies, with_offsets
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import both, equal
-from fusejit.ir.loops.mentioned_names import all_mentioned, parts
+from fusejit.ir.loops.mentioned_names import parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -51,14 +51,13 @@ def prevent_stride_versioning(statements: Sequence[Stmt], strides: frozenset[str
 
     ``strides`` are the names of those of arguments, which may be 1.
     """
-    return _Hide(all_mentioned(statements), strides).block(statements)
+    return _Hide(FreshNames("by", statements), strides).block(statements)
 
 
 class _Hide:
-    def __init__(self, taken: frozenset[str], strides: frozenset[str]) -> None:
-        self.taken = taken
+    def __init__(self, new_name: FreshNames, strides: frozenset[str]) -> None:
+        self.new_name = new_name
         self.strides = strides
-        self.count = 0
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
         return [new for s in statements for new in self.statement(s)]
@@ -87,11 +86,6 @@ class _Hide:
         usual = replace(loop, body=_Steps(loop.var, ones).block(loop.body))
         are_one = [equal(step, 1) for step in strides]
         return [If(both(*are_one) if len(are_one) > 1 else are_one[0], [usual], hidden)]
-
-    def new_name(self) -> str:
-        name = f"by{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
 
 
 class _Steps:
