@@ -40,11 +40,12 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 _INDENT = "    "
 _CLOSEST = FUNCTION
-_CONVERSIONS = {"convert": "{T}({0})", "cast": "cast({0}, {T})"}
+_CONVERSIONS = {CONVERT: "{T}({0})", CAST: "cast({0}, {T})"}
 
 
 def emit_kernel(module: LoopModule) -> str:
@@ -147,7 +148,7 @@ def _bound(expr: Expr) -> tuple[str, int]:
         return _of_indices(expr)
     operands = [_within(operand, _CLOSEST) for operand in expr.operands]
     name = "" if expr.dtype is None else token(expr.dtype)
-    return _template(expr.op).format(*operands, T=name), _CLOSEST
+    return form_text(expr.op).format(*operands, T=name), _CLOSEST
 
 
 def _within(expr: Expr, binds: int) -> str:
@@ -186,9 +187,10 @@ def _is_factor(value: Polynomial) -> bool:
     return all(len(names) + (abs(c) != 1) <= 1 for names, c in value.terms)
 
 
-def _template(op: Operation) -> str:
-    if op.name in _CONVERSIONS and not op.kind:
-        return _CONVERSIONS[op.name]
+def form_text(op: Operation) -> str:
+    """The form of an operation, as its row has it."""
+    if op in _CONVERSIONS:
+        return _CONVERSIONS[op]
     row = SCALAR_OPS[op.name]
     return row.scalar_templates[op.kind] if op.scalar_form else row.templates[op.kind]
 
