@@ -179,25 +179,20 @@ class MlirFunction:
         exprs = [s.expr for s in self.graph.symbols]
         return frozenset(e.attr.name for e in exprs if e.op == "path")
 
+    def _named(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        return {p.name: a for p, a in zip(self.program.parameters, args, strict=True)}
+
     def _check_sizes(self, args: tuple[Any, ...]) -> None:
-        names = [p.name for p in self.program.parameters]
-        paths = argument_paths(
-            dict(zip(names, args, strict=True)), constants=self.program.constants
-        )
-        broken = check_guards(self.graph, paths)
+        given = self._named(args)
+        broken = check_guards(self.graph, argument_paths(given, constants=self.program.constants))
         if broken is not None:
-            sizes = ", ".join(
-                f"{n}: {a.shape}" for n, a in zip(names, args, strict=True)
-                if isinstance(a, np.ndarray)
-            )  # fmt: skip
+            arrays = {n: a for n, a in given.items() if isinstance(a, np.ndarray)}
+            sizes = ", ".join(f"{n}: {a.shape}" for n, a in arrays.items())
             raise ValueError(f"{self.__name__}(): {broken.reason} ({sizes})")
 
     def _interpreted(self, args: tuple[Any, ...]) -> Any:
         """The results by the interpreter: for calls that no kernel serves (np.errstate raises)."""
-        names = [p.name for p in self.program.parameters]
-        paths = argument_paths(
-            dict(zip(names, args, strict=True)), constants=self.program.constants
-        )
+        paths = argument_paths(self._named(args), constants=self.program.constants)
         values = interpret(self.graph, paths)
         environment = host_environment(self.graph, paths)
         leaves = [
