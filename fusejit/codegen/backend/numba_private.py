@@ -285,10 +285,7 @@ def _pipelines() -> _Pipelines:
     @register_pass(mutates_CFG=True, analysis_only=False)
     class KernelLowering(base_lowering):  # type: ignore[misc]
         _name = "fusejit_kernel_lowering"
-
-        @property
-        def lowering_class(self) -> Any:
-            return KernelLower
+        lowering_class = KernelLower
 
         def run_pass(self, state: Any) -> Any:
             library = new_library(state)
@@ -298,10 +295,7 @@ def _pipelines() -> _Pipelines:
     @register_pass(mutates_CFG=True, analysis_only=False)
     class InnerLowering(base_lowering):  # type: ignore[misc]
         _name = "fusejit_inner_lowering"
-
-        @property
-        def lowering_class(self) -> Any:
-            return base_lower
+        lowering_class = base_lower
 
         def run_pass(self, state: Any) -> Any:
             _leave_to_the_kernel(new_library(state))

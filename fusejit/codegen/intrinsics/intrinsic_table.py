@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.types import DTYPES
 from fusejit.locks import ForkSafeLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
@@ -169,18 +170,6 @@ def jit_object(name: str) -> Any:
 
 
 DTYPE_TOKENS: dict[str, np.dtype[Any]] = {
-    "boolean": np.dtype(np.bool_),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "u8": np.dtype(np.uint8),
-    "u16": np.dtype(np.uint16),
-    "u32": np.dtype(np.uint32),
-    "u64": np.dtype(np.uint64),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "c64": np.dtype(np.complex64),
-    "c128": np.dtype(np.complex128),
+    "boolean" if name == "i1" else name: dtype for name, dtype in DTYPES.items()
 }
 """Names of dtypes in generated source: arguments of `cast` and `scratch`, and casts: ``f32(x)``."""
