@@ -175,22 +175,3 @@ def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:
 def of_numbers(accs: Sequence[Accumulator]) -> list[tuple[int, Accumulator]]:
     """The others, each with its place among the results."""
     return [(at, acc) for at, acc in enumerate(accs) if acc.of_numbers]
-
-
-class Body:
-    """Statements being written down one after the other."""
-
-    def __init__(self) -> None:
-        self.statements: list[Stmt] = []
-
-    def add(self, statement: Stmt) -> None:
-        """Append a statement."""
-        self.statements.append(statement)
-
-    def extend(self, statements: Sequence[Stmt]) -> None:
-        """Append statements."""
-        self.statements.extend(statements)
-
-    def let(self, name: str, value: Index) -> None:
-        """``name = value``."""
-        self.statements.append(Let(name, operand(value)))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from fusejit.codegen.loop_nests import deviation_columns, deviations
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
-    Body,
     ceil_div,
     filled,
     of_numbers,
@@ -86,30 +85,30 @@ def down_columns(
     ordered = any(acc.is_ordered for acc in accs)
     rows, inner_reductions = reductions[0], list(reductions[1:])
     block = BLOCK if ordered else _PLAIN_ROWS
-    work = Body()
     tile, blocks, tiles = name("tile"), name("blocks"), name("tiles")
     tile_columns = TILE_BYTES // max(acc.dtype.itemsize for acc in accs)
-    work.let("tiles", ceil_div(column.extent, tile_columns))
-    work.let("blocks", maximum(ceil_div(rows.extent, block), 1))
     outer = around[0] if around else None
+    size = Integer(blocks * column.extent)
+    work: list[Stmt] = [
+        let("tiles", ceil_div(column.extent, tile_columns)),
+        let("blocks", maximum(ceil_div(rows.extent, block), 1)),
+    ]
     for acc in accs:
-        size = blocks * column.extent
-        for each in ("part", "squared") if acc.of_numbers else ("part",):
-            place = f"{each}{acc.suffix}"
-            scope = _scope(accs, acc) if each == "part" else 0
-            work.add(Scratch(place, Integer(size), acc.dtype, False, scope))
-    inner = Body()
-    inner.let("tile", mod("item", "tiles"))
-    inner.let("k", floordiv("item", "tiles"))
-    inner.let("c0", tile * tile_columns)
-    inner.let("w", minimum(column.extent - name("c0"), tile_columns))
-    inner.let("base", name("k") * block)
-    inner.let("m", minimum(rows.extent - name("base"), block))
+        work.append(Scratch(f"part{acc.suffix}", size, acc.dtype, False, _scope(accs, acc)))
+        if acc.of_numbers:
+            work.append(Scratch(f"squared{acc.suffix}", size, acc.dtype, False))
+    inner: list[Stmt] = [
+        let("tile", mod("item", "tiles")),
+        let("k", floordiv("item", "tiles")),
+        let("c0", tile * tile_columns),
+        let("w", minimum(column.extent - name("c0"), tile_columns)),
+        let("base", name("k") * block),
+        let("m", minimum(rows.extent - name("base"), block)),
+    ]
     if ordered:
-        inner.extend(_column_sums(nest, accs, rows, column))
+        inner += _column_sums(nest, accs, rows, column)
     else:
-        for acc in accs:
-            inner.add(filled(f"stack{acc.suffix}", "w", acc.identity))
+        inner += [filled(f"stack{acc.suffix}", "w", acc.identity) for acc in accs]
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
@@ -117,7 +116,7 @@ def down_columns(
         mask = _mask_of_rows(nest, accs, column)
         if mask is not None:
             combined = If(mask.substitute(rows.var, row[rows.var]).load(), [combined])
-        inner.extend(wrap([loop, *inner_reductions], [combined]))
+        inner += wrap([loop, *inner_reductions], [combined])
     totals = [result_of("stack", "squares", acc) for acc in accs]
     partial: list[Stmt] = []
     for a in accs:
@@ -126,30 +125,17 @@ def down_columns(
         if a.of_numbers:
             squares = Element(f"squares{a.suffix}", name("c"))
             partial.append(StoreElement(f"squared{a.suffix}", at, squares))
-    inner.add(
-        If(
-            equal("blocks", 1),
-            [write_columns(nest, accs, column, totals, name("c0") + name("c"))],
-            [sweep(partial)],
-        )
-    )
+    whole = write_columns(nest, accs, column, totals, name("c0") + name("c"))
+    inner.append(If(equal("blocks", 1), [whole], [sweep(partial)]))
     stack_rows = LANE_LEVELS if ordered else 1
-    scratch: list[Stmt] = [
-        Scratch(
-            f"stack{a.suffix}",
-            operand(stack_rows * tile_columns),
-            a.dtype,
-            False,
-            _scope(accs, a, 2),
-        )
-        for a in accs
-    ]
-    frees: list[Stmt] = [Free(f"stack{a.suffix}") for a in accs]
+    memory = [("stack", a, stack_rows, _scope(accs, a, 2)) for a in accs]
     for _, a in of_numbers(accs):
-        for each, count in (("squares", stack_rows), ("pivot", 1)):
-            size = Polynomial.const(count * tile_columns)
-            scratch.append(Scratch(f"{each}{a.suffix}", Integer(size), a.dtype, False, 0))
-            frees.append(Free(f"{each}{a.suffix}"))
+        memory += [("squares", a, stack_rows, 0), ("pivot", a, 1, 0)]
+    scratch = [
+        Scratch(f"{each}{a.suffix}", operand(count * tile_columns), a.dtype, False, scope)
+        for each, a, count, scope in memory
+    ]
+    frees = [Free(s.name) for s in scratch]
     cost = work_ns(nest, point_cost_ps(nest))
     merge: list[Stmt] = []
     for acc in accs:
@@ -166,13 +152,13 @@ def down_columns(
         items = ParallelFor(
             Integer(blocks * tiles),
             cost,
-            [*scratch, For("item", Var("lo"), Var("hi"), inner.statements), *frees],
+            [*scratch, For("item", Var("lo"), Var("hi"), inner), *frees],
             nest.op.name,
         )
-        return [*work.statements, items, finish, *part_frees]
-    all_items = over("item", Integer(blocks * tiles), inner.statements)
+        return [*work, items, finish, *part_frees]
+    all_items = over("item", Integer(blocks * tiles), inner)
     loops = wrap(around, [all_items, finish])
-    body = [*work.statements, *scratch, *loops, *frees, *part_frees]
+    body = [*work, *scratch, *loops, *frees, *part_frees]
     return [chunked(outer, body, cost, nest.op.name)]
 
 
@@ -247,33 +233,35 @@ def _column_sums(
     nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, column: LoopDim
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
-    first = Body()
     rows_of_many = ceildiv(name("m") - name("lane"), LANES)
-    first.let("rows", select(equal("spacing", 1), Var("m"), rows_of_many, I64))
-    first.let("head", add(mod(name("rows") - 1, _ROWS_AT_ONCE), 1))
+    first: list[Stmt] = [
+        let("rows", select(equal("spacing", 1), Var("m"), rows_of_many, I64)),
+        let("head", add(mod(name("rows") - 1, _ROWS_AT_ONCE), 1)),
+    ]
     begin: list[Stmt] = []
     for count in range(_ROWS_AT_ONCE, 0, -1):
         rows = _lane_rows(nest, accs, loop, column, Polynomial.const(0), count, True)
         begin = [If(equal("head", count), [rows], begin)] if begin else [rows]
     if plain(accs):
-        first.extend(begin)
+        first += begin
         number = name("head") + name("q") * _ROWS_AT_ONCE
         several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
         passes = floordiv(name("rows") - name("head"), _ROWS_AT_ONCE)
-        first.add(over("q", passes, [several]))
+        first.append(over("q", passes, [several]))
     for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
-        first.extend(deviation_columns.lane_of_columns(nest, acc, at, loop, column))
+        first += deviation_columns.lane_of_columns(nest, acc, at, loop, column)
+    first += [let("count", "v"), let("span", "width")]
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
-    empty = Body()
-    lanes = Body()
-    lanes.let("lane", Call("reverse_bits", (Var("v"), Var("width"))))
-    first.let("count", "v")
-    first.let("span", "width")
-    empty.let("count", compute(">>", "v", 1))
-    empty.let("span", compute(">>", "width", 1))
-    empty.add(moved("top", -1))
-    lanes.add(If(less("lane", "m"), first.statements, empty.statements))
-    lanes.extend(_push_row(accs))
+    empty: list[Stmt] = [
+        let("count", compute(">>", "v", 1)),
+        let("span", compute(">>", "width", 1)),
+        moved("top", -1),
+    ]
+    lanes = [
+        let("lane", Call("reverse_bits", (Var("v"), Var("width")))),
+        If(less("lane", "m"), first, empty),
+        *_push_row(accs),
+    ]
     return [
         let("width", Call("lane_width", (Var("m"),))),
         let("spacing", Call("lane_spacing", (Var("m"),))),
@@ -282,7 +270,7 @@ def _column_sums(
             compute(">", "m", 0),
             [
                 *(deviations.pivots(nest, acc, at, loop, column) for at, acc in of_numbers(accs)),
-                over("v", Var("width"), lanes.statements),
+                over("v", Var("width"), lanes),
             ],
             [filled(result_of("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
         ),

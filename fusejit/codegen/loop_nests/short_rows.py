@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from fusejit.codegen.loop_nests import deviation_columns
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
-    Body,
     filled,
     of_numbers,
     plain,
@@ -56,12 +55,13 @@ def short_rows(
     handful is merged in turn.
     """
     *around, row = parallel
-    tile = Body()
-    tile.let("c0", name("start") + name("tile") * _TILE)
-    tile.let("w", minimum(_TILE, name("stop") - name("c0")))
+    tile: list[Stmt] = [
+        let("c0", name("start") + name("tile") * _TILE),
+        let("w", minimum(_TILE, name("stop") - name("c0"))),
+    ]
     for acc in accs:  # what an empty row leaves
         for each in ("stack", "squares") if acc.of_numbers else ("stack",):
-            tile.add(filled(f"{each}{acc.suffix}", "w", acc.identity))
+            tile.append(filled(f"{each}{acc.suffix}", "w", acc.identity))
     here = name("c0") + name("c")
     values: list[Stmt] = []
     lets: list[Let] = []
@@ -69,22 +69,19 @@ def short_rows(
         values, results = _values_of_a_tile(nest, accs, row, loop)
     else:
         lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
-    tile.extend(values)
+    tile += values
     point: list[Stmt] = list(lets)
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
         number = acc.combine(acc.identity, result)
         point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
-    tile.add(over("r", loop.extent, [sweep(point)]))
-    tile.add(
-        If(
-            less(loop.extent, FEWEST),
-            _merged_in_turn(accs, loop),
-            _merged_in_a_tree(accs, loop),
-        )
-    )
     totals = [result_of("stack", "squares", acc) for acc in accs]
-    tile.add(write_columns(nest, accs, row, totals, here))
+    is_handful = less(loop.extent, FEWEST)
+    tile += [
+        over("r", loop.extent, [sweep(point)]),
+        If(is_handful, _merged_in_turn(accs, loop), _merged_in_a_tree(accs, loop)),
+        write_columns(nest, accs, row, totals, here),
+    ]
     size = operand(SHORT_ROW * _TILE)
     names = ["stack", "value"] if values else ["stack"]
     scratch: list[Stmt] = [
@@ -98,37 +95,38 @@ def short_rows(
     ]
     work = work_ns(nest, point_cost_ps(nest))
     comment = f"{nest.op.name}, short rows"
-    return [in_tiles(around, row, _TILE, scratch, tile.statements, work, comment)]
+    return [in_tiles(around, row, _TILE, scratch, tile, work, comment)]
 
 
 def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row 0 of the scratch takes one row after the other."""
     lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
-    sweep = _merge(accs, lower, upper)
-    rows = over("j", Integer(loop.extent - 1), sweep)
+    merged = _merge(accs, lower, upper)
+    rows = over("j", loop.extent - 1, merged)
     pairs = [deviation_columns.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
-    return [*([rows] if sweep else []), *(s for pair in pairs for s in pair)]
+    return [*([rows] if merged else []), *(s for pair in pairs for s in pair)]
 
 
 def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row ``j`` of the scratch takes row ``j + half``, until one is left."""
-    tile = Body()
-    for _, acc in of_numbers(accs):
-        tile.extend(deviation_columns.less_the_first(acc, Integer(loop.extent)))
-    tile.let("width", Call("lane_width", (Integer(loop.extent),)))
-    tile.let("left", loop.extent)
+    begin: list[Stmt] = []
     lower = name("j") * name("w") + name("c")
-    sweep = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
+    merged = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
     for _, acc in of_numbers(accs):
-        sweep += deviation_columns.merge_short(acc, loop.extent)
+        begin += deviation_columns.less_the_first(acc, Integer(loop.extent))
+        merged += deviation_columns.merge_short(acc, loop.extent)
     halving: list[Stmt] = [
         let("half", floordiv("width", 2)),
-        over("j", Integer(name("left") - name("half")), sweep),
+        over("j", name("left") - name("half"), merged),
         let("left", minimum("left", "half"), rebind=True),
         let("width", "half", rebind=True),
     ]
-    tile.add(While([], compute(">", "width", 1), halving))
-    return tile.statements
+    return [
+        *begin,
+        let("width", Call("lane_width", (Integer(loop.extent),))),
+        let("left", loop.extent),
+        While([], compute(">", "width", 1), halving),
+    ]
 
 
 def _merge(accs: Sequence[Accumulator], lower: Polynomial, upper: Polynomial) -> list[Stmt]:
