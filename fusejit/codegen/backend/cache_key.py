@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.codegen.intrinsics.intrinsic_table import JIT_PROVIDERS, PROVIDERS
+
 _CODE_MAKERS = (
     "analysis.function_forms",
     "analysis.kernel_statements",
@@ -27,30 +29,9 @@ _CODE_MAKERS = (
     "backend.native_loader",
     "backend.numba_private",
     "backend.scalar_forms",
-    "intrinsics.draw_intrinsics",
-    "intrinsics.undo_log",
-    "intrinsics.lanes",
-    "intrinsics.deferred_values",
-    "intrinsics.raw_memory",
-    "intrinsics.parallel",
-    "intrinsics.polling",
-    "intrinsics.matrix_products",
-    "intrinsics.streaming",
-    "intrinsics_jit.arithmetic",
-    "intrinsics_jit.complex_intrinsics",
+    *(path.removeprefix("fusejit.codegen.") for path in (*PROVIDERS, *JIT_PROVIDERS)),
     "intrinsics_jit.division",
-    "intrinsics_jit.draw_intrinsics",
-    "intrinsics_jit.undo_log",
-    "intrinsics_jit.lanes",
-    "intrinsics_jit.deferred_values",
-    "intrinsics_jit.raw_memory",
-    "intrinsics_jit.parallel",
-    "intrinsics_jit.polling",
-    "intrinsics_jit.matrix_products",
     "intrinsics_jit.module_symbols",
-    "intrinsics_jit.streaming",
-    "intrinsics_jit.uniform_division",
-    "intrinsics_jit.vector_math",
     "machine.numba_api",
     "machine.pool",
     "machine.probe",

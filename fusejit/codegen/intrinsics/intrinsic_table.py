@@ -45,6 +45,9 @@ PROVIDERS = (
 )
 """Modules that call `register` when they are imported."""
 
+JIT_PROVIDERS = tuple(name.replace(".intrinsics.", ".intrinsics_jit.") for name in PROVIDERS)
+"""The modules with the jitted meanings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:

@@ -56,16 +56,12 @@ for _combiner, (_lanes, _) in FOLDS.items():
         register(_name, _fold(_combiner, _count), jit_path(__name__, _name))
 
 
-@python_implementation
-def lane_max(left: Any, right: Any) -> Any:
-    """The larger float, NaN if either is; the sign of a zero is left open."""
-    return np.maximum(left, right)
-
-
-@python_implementation
-def lane_min(left: Any, right: Any) -> Any:
-    """The smaller float, NaN if either is; the sign of a zero is left open."""
-    return np.minimum(left, right)
+for _name, _ufunc, _which in (
+    ("lane_max", np.maximum, "larger"),
+    ("lane_min", np.minimum, "smaller"),
+):
+    _doc = f"The {_which} float, NaN if either is; the sign of a zero is left open."
+    register(_name, _ufunc, jit_path(__name__, _name), _doc)
 
 
 @python_implementation
