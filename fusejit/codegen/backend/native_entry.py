@@ -38,7 +38,13 @@ from fusejit.codegen.backend.native_layout import (
 )
 from fusejit.codegen.backend.native_loader import NDARRAY_TYPE_SYMBOL
 from fusejit.codegen.intrinsics.statuses import Status
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, external, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    call_c,
+    external,
+    int64,
+)
 from fusejit.codegen.machine.numba_api import cgutils, ir, populate_array, types
 
 Value = Any
@@ -47,7 +53,6 @@ RELEASE_GIL_FROM = 16_384
 """With fewer elements in all arrays together the GIL is kept: giving it up would cost more."""
 
 _INT8, _INT32 = ir.IntType(8), ir.IntType(32)
-_POINTER = _INT8.as_pointer()
 
 
 def _field(builder: Any, start: Value, offset: int, kind: Any) -> Value:
@@ -60,7 +65,7 @@ class _Entry:
 
     def __init__(self, context: Any, module: Any, name: str, num_args: int) -> None:
         self.context = context
-        entry_type = ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), INT64])
+        entry_type = ir.FunctionType(BYTE_POINTER, [BYTE_POINTER, BYTE_POINTER.as_pointer(), INT64])
         function = ir.Function(module, entry_type, name=name)
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.miss = function.append_basic_block("miss")
@@ -75,7 +80,7 @@ class _Entry:
     def _compare_words(self, owner: Value) -> None:
         """Go on if the words that the builtin's ``__self__`` names hold what they must."""
         builder = self.builder
-        start = call_c(builder, "PyByteArray_AsString", _POINTER, owner)
+        start = call_c(builder, "PyByteArray_AsString", BYTE_POINTER, owner)
         words = builder.bitcast(start, INT64.as_pointer())
         one, two = (int64(k) for k in (1, 2))
         with cgutils.for_range(builder, builder.load(words)) as loop:
@@ -86,7 +91,7 @@ class _Entry:
             self.require(builder.icmp_unsigned("==", now, expected))
 
     def status_object(self, status: Value) -> Value:
-        return call_c(self.builder, "PyLong_FromLongLong", _POINTER, status)
+        return call_c(self.builder, "PyLong_FromLongLong", BYTE_POINTER, status)
 
     def require(self, condition: Value) -> None:
         """Go on if `condition`, else return the mismatch status."""
@@ -101,10 +106,10 @@ class _Entry:
         """The array as Numba's struct."""
         builder = self.builder
         ndarray = external(builder.module, NDARRAY_TYPE_SYMBOL, _INT8)
-        object_type = _field(builder, obj, OB_TYPE, _POINTER)
+        object_type = _field(builder, obj, OB_TYPE, BYTE_POINTER)
         self.require(builder.icmp_unsigned("==", object_type, ndarray))
         ndim = _field(builder, obj, NDIM, _INT32)
-        descr = _field(builder, obj, DESCR, _POINTER)
+        descr = _field(builder, obj, DESCR, BYTE_POINTER)
         order = _field(builder, descr, BYTEORDER, _INT8)
         type_num = _field(builder, descr, TYPE_NUM, _INT32)
         fits = builder.and_(
@@ -112,7 +117,7 @@ class _Entry:
             builder.icmp_signed("==", type_num, ir.Constant(_INT32, dtype.num)),
         )
         native = builder.icmp_unsigned("==", order, ir.Constant(_INT8, ord(dtype.byteorder)))
-        metadata = cgutils.is_null(builder, _field(builder, descr, METADATA, _POINTER))
+        metadata = cgutils.is_null(builder, _field(builder, descr, METADATA, BYTE_POINTER))
         self.require(builder.and_(builder.and_(fits, native), metadata))
         shape = self._numbers(_field(builder, obj, SHAPE, INT64.as_pointer()), array_type.ndim)
         strides = self._numbers(_field(builder, obj, STRIDES, INT64.as_pointer()), array_type.ndim)
@@ -121,7 +126,7 @@ class _Entry:
             size = builder.mul(size, extent)
         self.num_elements = builder.add(self.num_elements, size)
         array = self.context.make_array(array_type)(self.context, builder)
-        data = builder.bitcast(_field(builder, obj, DATA, _POINTER), array.data.type)
+        data = builder.bitcast(_field(builder, obj, DATA, BYTE_POINTER), array.data.type)
         populate_array(array, data, shape, strides, dtype.itemsize, None)
         return array._getvalue()
 
@@ -150,7 +155,7 @@ class _Entry:
         if not wide_unsigned:
             value = call_c(builder, "PyLong_AsLongLong", INT64, obj)
         else:  # PyLong_AsUnsignedLongLong does not take NumPy's integers
-            number = call_c(builder, "PyNumber_Index", _POINTER, obj)
+            number = call_c(builder, "PyNumber_Index", BYTE_POINTER, obj)
             self._miss_on_error(cgutils.is_null(builder, number))
             value = call_c(builder, "PyLong_AsUnsignedLongLong", INT64, number)
             call_c(builder, "Py_DecRef", ir.VoidType(), number)
@@ -161,7 +166,7 @@ class _Entry:
         """If `suspicious` and a Python error is set, clear it and return the mismatch status."""
         builder = self.builder
         with builder.if_then(suspicious, likely=False):
-            occurred = call_c(builder, "PyErr_Occurred", _POINTER)
+            occurred = call_c(builder, "PyErr_Occurred", BYTE_POINTER)
             with builder.if_then(cgutils.is_not_null(builder, occurred), likely=False):
                 call_c(builder, "PyErr_Clear", ir.VoidType())
                 builder.branch(self.miss)
@@ -173,12 +178,12 @@ class _Entry:
         callee = cgutils.get_or_insert_function(
             builder.module, function_type, fndesc.llvm_func_name
         )
-        thread_state = cgutils.alloca_once_value(builder, ir.Constant(_POINTER, None))
+        thread_state = cgutils.alloca_once_value(builder, ir.Constant(BYTE_POINTER, None))
         is_large = builder.icmp_signed(
             ">=", self.num_elements, int64(0 if not keep_gil else RELEASE_GIL_FROM)
         )
         with builder.if_then(is_large):
-            builder.store(call_c(builder, "PyEval_SaveThread", _POINTER), thread_state)
+            builder.store(call_c(builder, "PyEval_SaveThread", BYTE_POINTER), thread_state)
         _, status = convention.call_function(
             builder, callee, fndesc.restype, fndesc.argtypes, values, attrs=("noinline",)
         )
@@ -187,9 +192,9 @@ class _Entry:
             call_c(builder, "PyEval_RestoreThread", ir.VoidType(), state)
         is_over = builder.icmp_signed("!=", status, int64(0))
         with builder.if_then(is_over, likely=False):  # the handler of a signal may have raised
-            occurred = call_c(builder, "PyErr_Occurred", _POINTER)
+            occurred = call_c(builder, "PyErr_Occurred", BYTE_POINTER)
             with builder.if_then(cgutils.is_not_null(builder, occurred), likely=False):
-                builder.ret(ir.Constant(_POINTER, None))
+                builder.ret(ir.Constant(BYTE_POINTER, None))
         builder.ret(self.status_object(status))
 
 

@@ -16,6 +16,7 @@ from fusejit.codegen.intrinsics_jit.division import (
     emit_int_mod,
     emit_near_mod,
 )
+from fusejit.codegen.intrinsics_jit.module_symbols import Value
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     emitted,
@@ -26,7 +27,6 @@ from fusejit.codegen.machine.numba_api import (
     types,
 )
 
-Value = Any
 Emit = Callable[[Any, Any, list[Value]], Value]
 """(IR builder, Numba type of the operands, operands) -> result."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusejit.codegen.intrinsics_jit.module_symbols import Value
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import (
     TypingError,
@@ -13,8 +14,6 @@ from fusejit.codegen.machine.numba_api import (
     ir,
     types,
 )
-
-Value = Any
 
 
 def _part(name: str, at: int) -> Any:

@@ -19,10 +19,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.intrinsics_jit.module_symbols import call_c
+from fusejit.codegen.intrinsics_jit.module_symbols import Value, call_c
 from fusejit.codegen.machine.numba_api import ir
-
-Value = Any
 
 
 def _call_llvm(builder: Any, name: str, args: list[Value]) -> Value:

@@ -18,17 +18,21 @@ from functools import partial
 from typing import Any
 
 from fusejit.codegen.intrinsics.draw_intrinsics import DRAW_SYMBOL
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, cold_function, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    Value,
+    call_c,
+    cold_function,
+    int64,
+)
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic_of, ir, types
 from fusejit.codegen.machine.ziggurat import ziggurat_tables
 
-Value = Any
-
-_I8, _I32 = ir.IntType(8), ir.IntType(32)
+_I32 = ir.IntType(32)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
-_POINTER = _I8.as_pointer()
-_AGAIN_TYPE = ir.FunctionType(_F64, [_POINTER, INT64])
+_AGAIN_TYPE = ir.FunctionType(_F64, [BYTE_POINTER, INT64])
 # members of bitgen_t: the state, then the functions that take it
 _NEXT = {"uint64": (1, INT64), "uint32": (2, _I32), "double": (3, _F64)}
 _CELLS = 256  # of a ziggurat
@@ -51,8 +55,10 @@ def _member(builder: Any, bits: Value, at: int, kind: Any) -> Value:
 def _next(builder: Any, bits: Value, name: str) -> Value:
     """The generator's next number."""
     at, result = _NEXT[name]
-    function = ir.FunctionType(result, [_POINTER]).as_pointer()
-    return builder.call(_member(builder, bits, at, function), [_member(builder, bits, 0, _POINTER)])
+    function = ir.FunctionType(result, [BYTE_POINTER]).as_pointer()
+    return builder.call(
+        _member(builder, bits, at, function), [_member(builder, bits, 0, BYTE_POINTER)]
+    )
 
 
 def _math(builder: Any, name: str, number: Value) -> Value:
@@ -113,25 +119,50 @@ def _normal_in(builder: Any, number: Value) -> tuple[Value, ...]:
 
 
 def _normal(builder: Any, bits: Value) -> Value:
+    def exponent(builder: Any, x: Value) -> Value:
+        return builder.fmul(builder.fmul(_f64(-0.5), x), x)
+
+    return _drawn(builder, bits, "normal", _normal_in, "fi", exponent, _write_normal_tail)
+
+
+def _drawn(
+    builder: Any,
+    bits: Value,
+    name: str,
+    read: Callable[[Any, Value], tuple[Value, ...]],
+    table: str,
+    exponent: Callable[[Any, Value], Value],
+    write_tail: Callable[..., None],
+) -> Value:
+    """A number by the ziggurat: here where it is inside, else by a function of its own."""
     if not ziggurat_tables():
-        return _of_numpy(builder, bits, "random_standard_normal")
+        return _of_numpy(builder, bits, f"random_standard_{name}")
     number = _next(builder, bits, "uint64")
-    *_, x, inside = _normal_in(builder, number)
-    unlikely = cold_function(builder.module, "fusejit_normal", _AGAIN_TYPE, _write_normal)
+    *_, x, inside = read(builder, number)
+    write = partial(_write_again, read, table, exponent, write_tail)
+    unlikely = cold_function(builder.module, f"fusejit_{name}", _AGAIN_TYPE, write)
     return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
 
 
-def _write_normal(builder: Any, bits: Value, first: Value) -> None:
-    names = ("again", "inside", "outside", "wedge", "tail", "end", "more")
-    again, inside, outside, wedge, tail, end, more = map(builder.function.append_basic_block, names)
-    tables = ziggurat_tables()
+def _write_again(
+    read: Callable[[Any, Value], tuple[Value, ...]],
+    table: str,
+    exponent: Callable[[Any, Value], Value],
+    write_tail: Callable[..., None],
+    builder: Any,
+    bits: Value,
+    first: Value,
+) -> None:
+    """Draw until a number is inside, below the wedge of its cell, or in the tail."""
+    names = ("again", "inside", "outside", "wedge", "tail", "more")
+    again, inside, outside, wedge, tail, more = map(builder.function.append_basic_block, names)
     start = builder.block
     builder.branch(again)
 
     builder.position_at_end(again)
     number = builder.phi(INT64)
     number.add_incoming(first, start)
-    cell, distance, x, is_inside = _normal_in(builder, number)
+    cell, distance, x, is_inside = read(builder, number)
     builder.cbranch(is_inside, inside, outside)
     builder.position_at_end(inside)
     builder.ret(x)
@@ -139,22 +170,33 @@ def _write_normal(builder: Any, bits: Value, first: Value) -> None:
     builder.cbranch(builder.icmp_unsigned("==", cell, int64(0)), tail, wedge)
 
     builder.position_at_end(wedge)
-    below = _wedge(builder, bits, "fi", cell)
-    height = _math(builder, "exp", builder.fmul(builder.fmul(_f64(-0.5), x), x))
+    below = _wedge(builder, bits, table, cell)
+    height = _math(builder, "exp", exponent(builder, x))
     builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
     builder.position_at_end(more)
     number.add_incoming(_next(builder, bits, "uint64"), more)
     builder.branch(again)
 
     builder.position_at_end(tail)
+    write_tail(builder, bits, distance)
+
+
+def _write_normal_tail(builder: Any, bits: Value, distance: Value) -> None:
+    tables, tail = ziggurat_tables(), builder.block
     far = builder.fmul(_f64(-tables["nor_inv_r"]), _log1p_of_minus(builder, bits))
     other = builder.fneg(_log1p_of_minus(builder, bits))
     twice, square = builder.fadd(other, other), builder.fmul(far, far)
+    end = builder.append_basic_block("end")
     builder.cbranch(builder.fcmp_ordered(">", twice, square), end, tail)
     builder.position_at_end(end)
     y = builder.fadd(_f64(tables["nor_r"]), far)
     sign = builder.trunc(builder.lshr(distance, int64(8)), ir.IntType(1))
     builder.ret(builder.select(sign, builder.fneg(y), y))
+
+
+def _write_exponential_tail(builder: Any, bits: Value, distance: Value) -> None:
+    r = _f64(ziggurat_tables()["exp_r"])
+    builder.ret(builder.fsub(r, _log1p_of_minus(builder, bits)))
 
 
 def _wedge(builder: Any, bits: Value, table: str, cell: Value) -> Value:
@@ -172,45 +214,16 @@ def _exponential_in(builder: Any, number: Value) -> tuple[Value, ...]:
     cell = builder.and_(builder.lshr(number, int64(3)), int64(_CELLS - 1))
     distance = builder.lshr(number, int64(11))
     x = builder.fmul(builder.uitofp(distance, _F64), _cell(builder, "we", cell))
-    return cell, x, builder.icmp_unsigned("<", distance, _cell(builder, "ke", cell))
+    return cell, distance, x, builder.icmp_unsigned("<", distance, _cell(builder, "ke", cell))
 
 
 def _exponential(builder: Any, bits: Value) -> Value:
-    if not ziggurat_tables():
-        return _of_numpy(builder, bits, "random_standard_exponential")
-    number = _next(builder, bits, "uint64")
-    *_, x, inside = _exponential_in(builder, number)
-    unlikely = cold_function(builder.module, "fusejit_exponential", _AGAIN_TYPE, _write_exponential)
-    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+    def exponent(builder: Any, x: Value) -> Value:
+        return builder.fneg(x)
 
-
-def _write_exponential(builder: Any, bits: Value, first: Value) -> None:
-    names = ("again", "inside", "outside", "wedge", "tail", "more")
-    again, inside, outside, wedge, tail, more = map(builder.function.append_basic_block, names)
-    start = builder.block
-    builder.branch(again)
-
-    builder.position_at_end(again)
-    number = builder.phi(INT64)
-    number.add_incoming(first, start)
-    cell, x, is_inside = _exponential_in(builder, number)
-    builder.cbranch(is_inside, inside, outside)
-    builder.position_at_end(inside)
-    builder.ret(x)
-    builder.position_at_end(outside)
-    builder.cbranch(builder.icmp_unsigned("==", cell, int64(0)), tail, wedge)
-
-    builder.position_at_end(wedge)
-    below = _wedge(builder, bits, "fe", cell)
-    height = _math(builder, "exp", builder.fneg(x))
-    builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
-    builder.position_at_end(more)
-    number.add_incoming(_next(builder, bits, "uint64"), more)
-    builder.branch(again)
-
-    builder.position_at_end(tail)
-    r = _f64(ziggurat_tables()["exp_r"])
-    builder.ret(builder.fsub(r, _log1p_of_minus(builder, bits)))
+    return _drawn(
+        builder, bits, "exponential", _exponential_in, "fe", exponent, _write_exponential_tail
+    )
 
 
 def _integer(builder: Any, bits: Value, low: Value, high: Value) -> Value:
@@ -240,7 +253,7 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
     unlikely = cold_function(
         builder.module,
         f"fusejit_below_{name}",
-        ir.FunctionType(double, [_POINTER, kind, double]),
+        ir.FunctionType(double, [BYTE_POINTER, kind, double]),
         partial(_write_below, name),
     )
     product = _inside_or(
@@ -281,7 +294,7 @@ def _one(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
         bits, *parameters = arguments
-        return draw(builder, builder.inttoptr(bits, _POINTER), *parameters)
+        return draw(builder, builder.inttoptr(bits, BYTE_POINTER), *parameters)
 
     def typed(*numbers: Any) -> Any:
         if any(types.unliteral(n) != types.int64 for n in numbers):
@@ -302,7 +315,7 @@ def _many(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
             memory, count, address, *parameters = arguments
-            bits = builder.inttoptr(address, _POINTER)
+            bits = builder.inttoptr(address, BYTE_POINTER)
             with cgutils.for_range(builder, count) as loop:
                 number = draw(builder, bits, *parameters)
                 store = builder.store(number, builder.gep(memory, [loop.index], inbounds=True))

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
-from fusejit.codegen.intrinsics_jit.module_symbols import int64
+from fusejit.codegen.intrinsics_jit.module_symbols import Value, int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.machine.numba_api import (
     TypingError,
@@ -20,7 +20,6 @@ from fusejit.codegen.machine.numba_api import (
 )
 from fusejit.ir.interpreter.summation import FEWEST, LANES
 
-Value = Any
 _INT32 = ir.IntType(32)
 _OPEN_ZERO = ("nsz",)  # three instructions a register instead of five; totals get + 0.0
 

@@ -10,6 +10,12 @@ from fusejit.codegen.machine.numba_api import cgutils, ir
 Value = Any
 
 INT64 = ir.IntType(64)
+BYTE_POINTER = ir.IntType(8).as_pointer()
+LOOP_TYPE = ir.FunctionType(
+    ir.VoidType(),
+    [BYTE_POINTER.as_pointer(), INT64.as_pointer(), INT64.as_pointer(), BYTE_POINTER],
+)
+"""``void loop(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)``."""
 
 
 def int64(number: int) -> Value:

@@ -24,7 +24,15 @@ from fusejit.codegen.intrinsics.parallel import (
     SERIAL_BELOW_NS,
     UNEVEN_CHUNKS_PER_THREAD,
 )
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, external, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    LOOP_TYPE,
+    Value,
+    call_c,
+    external,
+    int64,
+)
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.machine.pool import (
     CAN_FORK,
@@ -36,26 +44,8 @@ from fusejit.codegen.machine.pool import (
     WORD_THREADS,
 )
 
-Value = Any
-
-_BYTE_POINTER = ir.IntType(8).as_pointer()
-_TASK_TYPE = ir.FunctionType(
-    ir.VoidType(),
-    [_BYTE_POINTER.as_pointer(), INT64.as_pointer(), INT64.as_pointer(), _BYTE_POINTER],
-)
-_LAUNCH_TYPE = ir.FunctionType(
-    ir.VoidType(),
-    [
-        _TASK_TYPE.as_pointer(),
-        _BYTE_POINTER.as_pointer(),
-        INT64.as_pointer(),
-        INT64.as_pointer(),
-        _BYTE_POINTER,
-        INT64,
-        INT64,
-        INT64,
-    ],
-)
+_TASK = LOOP_TYPE.as_pointer()
+_LAUNCH_TYPE = ir.FunctionType(ir.VoidType(), [_TASK, *LOOP_TYPE.args, INT64, INT64, INT64])
 
 
 def _smaller(builder: Any, a: Value, b: Value) -> Value:
@@ -146,7 +136,7 @@ def _task(module: Any, body: Callee, data_type: Any) -> Value:
 def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
     name = module.get_unique_name("fusejit_chunks")
-    task = ir.Function(module, _TASK_TYPE, name=name)
+    task = ir.Function(module, LOOP_TYPE, name=name)
     task.linkage = "internal"
     builder = ir.IRBuilder(task.append_basic_block("entry"))
     first_pointer, count_pointer, _, raw_data = task.args
@@ -168,9 +158,7 @@ def _emit_launch(module: Any) -> Value:
     ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads
     to be had. ``data`` begins with the extent and room for the length of a chunk.
     """
-    function_type = ir.FunctionType(
-        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, INT64, INT64, INT64]
-    )
+    function_type = ir.FunctionType(ir.IntType(1), [_TASK, BYTE_POINTER, INT64, INT64, INT64])
     name = module.get_unique_name("fusejit_launch")
     function = ir.Function(module, function_type, name=name)
     function.linkage = "internal"
@@ -211,7 +199,7 @@ def _emit_launch(module: Any) -> Value:
     length = _chunk_length(builder, extent, work_ns, builder.mul(threads, per_thread))
     lengths = builder.bitcast(data, INT64.as_pointer())
     builder.store(length, builder.gep(lengths, [int64(1)]))
-    bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
+    bases = cgutils.alloca_once_value(builder, ir.Constant(BYTE_POINTER, None))
     dims = cgutils.alloca_once(builder, INT64, size=int64(2))
     steps = cgutils.alloca_once(builder, INT64, size=int64(2))
     for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, int64(1))):
@@ -265,7 +253,7 @@ def emit_parallel_for(
     for k, field in enumerate(fields):
         builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
     task = _task(builder.module, body, data_type)
-    raw_data = builder.bitcast(data, _BYTE_POINTER)
+    raw_data = builder.bitcast(data, BYTE_POINTER)
     most = int64(chunks_per_thread)
     launch = once_in_module(builder.module, ("launch",), lambda: _emit_launch(builder.module))
     launched = builder.call(launch, [task, raw_data, extent, work_ns, most])

@@ -12,6 +12,7 @@ from fusejit.codegen.intrinsics.polling import (
     can_raise,
 )
 from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
     INT64,
     call_c,
     cold_function,
@@ -29,7 +30,6 @@ from fusejit.codegen.machine.numba_api import (
 )
 
 _I32 = ir.IntType(32)
-_POINTER = ir.IntType(8).as_pointer()
 _LAST_POLL, _UNITS, _LAST_LOOK = range(3)
 _MONOTONIC = 1  # from linux/time.h
 _FASTEST = 16  # times as many units from one poll to the next
@@ -115,7 +115,7 @@ def _look(builder: Any) -> None:
     with builder.if_then(builder.icmp_signed("==", here, main)):
         held = call_c(builder, "PyGILState_Ensure", _I32)
         # other threads may have waited for the GIL since the kernel began
-        state = call_c(builder, "PyEval_SaveThread", _POINTER)
+        state = call_c(builder, "PyEval_SaveThread", BYTE_POINTER)
         call_c(builder, "PyEval_RestoreThread", ir.VoidType(), state)
         raised = call_c(builder, "PyErr_CheckSignals", _I32)
         call_c(builder, "PyGILState_Release", ir.VoidType(), held)

@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 
 from fusejit.codegen.intrinsics.raw_memory import MAX_SCOPES, MAX_STACK_BYTES
 from fusejit.codegen.intrinsics_jit.arithmetic import token_type
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, call_c, int64
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
@@ -27,8 +27,6 @@ from fusejit.codegen.machine.numba_api import (
     types,
 )
 from fusejit.codegen.machine.probe import probe
-
-Value = Any
 
 _PAGE = 4096
 _HUGE_FROM = 4 << 20  # bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.streaming import FRESH_BELOW_BYTES, TILE_BYTES, stream_from_bytes
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, int64
 from fusejit.codegen.intrinsics_jit.parallel import (
     Body,
     emit_parallel_for,
@@ -15,8 +15,6 @@ from fusejit.codegen.intrinsics_jit.parallel import (
 )
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
-
-Value = Any
 
 _LINE = 64
 _LINE_TYPE = ir.VectorType(INT64, _LINE // 8)

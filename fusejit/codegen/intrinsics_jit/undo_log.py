@@ -16,7 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.undo_log import FIRST_ENTRIES, GROWTH, SHARE
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, cold_function, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    Value,
+    call_c,
+    cold_function,
+    int64,
+)
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, _itemsize, mark_scope
 from fusejit.codegen.machine.numba_api import (
     TypingError,
@@ -31,10 +38,7 @@ from fusejit.codegen.machine.numba_api import (
     types,
 )
 
-Value = Any
-
 _BOOL = ir.IntType(1)
-_POINTER = ir.IntType(8).as_pointer()
 _COUNT, _ROOM, _ENTRIES, _IS_COPIED, _ARRAYS = range(5)
 _SCOPE = 32  # nothing but entries and the words of an undo log has it together with theirs
 
@@ -78,12 +82,12 @@ def _entries(builder: Any, w: Value) -> Value:
 
 
 def _bytes_at(builder: Any, address: Value) -> Value:
-    return builder.inttoptr(address, _POINTER)
+    return builder.inttoptr(address, BYTE_POINTER)
 
 
 def _copy(builder: Any, target: Value, source: Value, num_bytes: Value) -> None:
     places = _bytes_at(builder, target), _bytes_at(builder, source)
-    call_c(builder, "memcpy", _POINTER, *places, num_bytes)
+    call_c(builder, "memcpy", BYTE_POINTER, *places, num_bytes)
 
 
 def _free(builder: Any, address: Value) -> None:
@@ -116,7 +120,7 @@ def _make_room(builder: Any, w: Value, count: int) -> None:
         builder.ret(_call(builder, _copy_all, w, count))
     old, first = _read(builder, w, _ENTRIES), _first_entries(builder, w, count)
     more = builder.mul(room, int64(GROWTH))
-    fresh = call_c(builder, "malloc", _POINTER, builder.shl(more, int64(4)))
+    fresh = call_c(builder, "malloc", BYTE_POINTER, builder.shl(more, int64(4)))
     made = builder.ptrtoint(fresh, INT64)
     with builder.if_then(builder.icmp_unsigned("==", made, int64(0)), likely=False):
         builder.ret(int64(0))
@@ -134,7 +138,7 @@ def _copy_all(builder: Any, w: Value, count: int) -> None:
         builder.ret(int64(1))
     for k in range(count):
         low, size = (_read(builder, w, _ARRAYS + 3 * k + part) for part in (0, 1))
-        room = call_c(builder, "malloc", _POINTER, builder.add(size, int64(1)))
+        room = call_c(builder, "malloc", BYTE_POINTER, builder.add(size, int64(1)))
         made = builder.ptrtoint(room, INT64)
         _write(builder, w, _ARRAYS + 3 * k + 2, made)
         with builder.if_then(builder.icmp_unsigned("==", made, int64(0)), likely=False):

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, call_c, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, call_c, int64
 from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
-
-Value = Any
 
 _HALF = 2**32 - 1
 
