@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
 from fusejit.tracer.graph_breaks.split_result import InterpretedParts
-
-if TYPE_CHECKING:
-    from fusejit.segments.segmented import CallSite, SegmentCall
 
 FIRST_REPROFILE = 16  # calls, before a settled function goes through its segments again
 REPROFILE_BACKOFF = 4  # times as many calls each time
@@ -39,6 +36,45 @@ Run = Callable[..., Any]
 Serve = Callable[[Run, CallGuard | None], None]
 
 
+class Reprofilable(Protocol):
+    """What may pay or not, and changes with sizes."""
+
+    @property
+    def was_called(self) -> bool:
+        """Whether it is known what arrives."""
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change whether it pays."""
+
+    def request_reprofile(self) -> None:
+        """Check again whether it pays, at the next call."""
+
+
+class ProfiledSegment(Reprofilable, Protocol):
+    """A segment, as settling sees it."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is."""
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether Python runs its statements."""
+
+
+class ProfiledCall(Reprofilable, Protocol):
+    """A call of Python's of which the function may be fused."""
+
+    @property
+    def number(self) -> int:
+        """Which one it is."""
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether what it calls is fused, and pays."""
+
+
 class SegmentProfiler:
     """From the split function to the one that serves calls.
 
@@ -50,9 +86,8 @@ class SegmentProfiler:
         The function itself; takes the parameters by position.
     remade : callable
         The split function without what Python runs.
-    parts : sequence of SegmentCall
-    sites : sequence of CallSite
-        Calls of Python's whose functions may be fused.
+    parts : sequence of ProfiledSegment
+    sites : sequence of ProfiledCall
     function : FunctionType, optional
         That of the user's whose code and default values must stay what they are.
     expected : sequence of Expected, optional
@@ -74,8 +109,8 @@ class SegmentProfiler:
         split: Run,
         original: Run,
         remade: Callable[[InterpretedParts], Run],
-        parts: Sequence[SegmentCall],
-        sites: Sequence[CallSite],
+        parts: Sequence[ProfiledSegment],
+        sites: Sequence[ProfiledCall],
         function: FunctionType | None = None,
         expected: Sequence[Expected] | None = None,
     ) -> None:
@@ -116,7 +151,7 @@ class SegmentProfiler:
 
     def request_reprofile(self) -> None:
         """Check again for all segments whether they pay, at the next call."""
-        every: list[SegmentCall | CallSite] = [*self.parts, *self.sites]
+        every: list[Reprofilable] = [*self.parts, *self.sites]
         for one in every:
             one.request_reprofile()
         self._reprofile_next_call()
@@ -152,7 +187,7 @@ class SegmentProfiler:
                 s.is_fused or not s.was_called for s in self.sites
             )
             self.runs_interpreted = not is_left
-            left: list[SegmentCall | CallSite] = [p for p in self.parts if p.is_interpreted]
+            left: list[Reprofilable] = [p for p in self.parts if p.is_interpreted]
             left += [s for s in self.sites if s.was_called and not s.is_fused]
             self.depends_on_sizes = any(each.depends_on_sizes for each in left)
             run = self.remade(interpreted) if is_left else self.original
