@@ -129,7 +129,7 @@ class Facts:
         self._choices[name] = sign, first, second
 
     # -- proofs --------------------------------------------------------------------------------
-    def proves(self, goal: Polynomial, depth: int | None = None) -> bool:
+    def proves(self, goal: Polynomial) -> bool:
         """Whether ``goal >= 0`` follows: a sum of facts and of a constant that is not negative.
 
         >>> i, n = Polynomial.name("i"), Polynomial.name("n")
@@ -139,7 +139,7 @@ class Facts:
         >>> facts.proves(n - 1 - i), facts.proves(n - 3 - i)
         (True, False)
         """
-        return self._follows(goal, self._depth if depth is None else depth, {})
+        return self._follows(goal, self._depth, {})
 
     def _follows(self, goal: Polynomial, depth: int, failed: dict[Polynomial, int]) -> bool:
         """`proves`; ``failed``: goals that did not follow in this proof, and from how many facts.

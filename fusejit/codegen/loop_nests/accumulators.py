@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -88,7 +88,10 @@ def accumulators(
 
 
 def reduction_point(
-    nest: LoopNest, replacements: dict[str, Polynomial]
+    nest: LoopNest,
+    replacements: Mapping[str, Polynomial],
+    prefix: str | None = None,
+    inits: Sequence[Expr | None] | None = None,
 ) -> tuple[list[Let], list[Expr]]:
     """The payload with loop variables replaced by offsets inside blocks, lanes or tiles."""
     inputs = nest.inputs
@@ -96,7 +99,8 @@ def reduction_point(
     for var, value in replacements.items():
         inputs = [r.substitute(var, value) for r in inputs]
         dims = {d: p.substitute(var, value) for d, p in dims.items()}
-    return PayloadEmitter(nest, nest.prefix).write(inputs, [None] * len(nest.outputs), dims)
+    emitter = PayloadEmitter(nest, nest.prefix if prefix is None else prefix)
+    return emitter.write(inputs, [None] * len(nest.outputs) if inits is None else inits, dims)
 
 
 def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:

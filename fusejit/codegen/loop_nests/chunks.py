@@ -8,6 +8,7 @@ from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     over,
+    point_cost_ps,
     wrap,
 )
 from fusejit.dataclass import replace
@@ -53,7 +54,7 @@ def in_tiles(
     return ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)
 
 
-def work_ns(nest: LoopNest, cost_ps: int, over: Sequence[LoopDim] | None = None) -> Expr:
+def work_ns(nest: LoopNest) -> Expr:
     """Estimated nanoseconds of all points: ``extents * cost_ps // 1000``."""
-    points = product(loop.extent for loop in (nest.loops if over is None else over))
-    return floordiv(points * cost_ps, 1000)
+    points = product(loop.extent for loop in nest.loops)
+    return floordiv(points * point_cost_ps(nest), 1000)

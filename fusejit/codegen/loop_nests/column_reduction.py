@@ -22,7 +22,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     LoopNest,
     Reference,
     over,
-    point_cost_ps,
     wrap,
 )
 from fusejit.ir.interpreter.summation import BLOCK, LANES
@@ -136,7 +135,7 @@ def down_columns(
         for each, a, count, scope in memory
     ]
     frees = [Free(s.name) for s in scratch]
-    cost = work_ns(nest, point_cost_ps(nest))
+    cost = work_ns(nest)
     merge: list[Stmt] = []
     for acc in accs:
         if acc.of_numbers:

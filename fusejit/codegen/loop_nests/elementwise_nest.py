@@ -18,7 +18,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     order_loops,
     over,
     place_by_depth,
-    point_cost_ps,
 )
 from fusejit.codegen.loop_nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.loop_nests.packing import lower_packed
@@ -53,7 +52,7 @@ def lower_elementwise(nest: LoopNest) -> list[Stmt]:
     lets, innermost = point_statements(nest)
     if not nest.loops:
         return [*lets, *innermost]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     if tiled is not None:
         return _tiled(nest, lets, innermost, work)
     statements = place_by_depth(nest.loops, lets, innermost)

@@ -118,21 +118,12 @@ def order_loops(nest: LoopNest) -> None:
 
     def misses(loop: LoopDim) -> float:
         """Cache lines touched per step, as innermost loop."""
-        total = 0.0
-        for reference in nest.references:
-            stride = nest.stride(reference, loop.var).as_constant()
-            size = 8.0
-            if stride is None:
-                total += 1.0
-            else:
-                total += min(1.0, abs(stride) * size / 64.0)
+        strides = [nest.stride(r, loop.var).as_constant() for r in nest.references]
+        total = sum(1.0 if s is None else min(1.0, abs(s) * 8.0 / 64.0) for s in strides)
         # a store into a column costs the line twice
-        for reference in nest.outputs:
-            if reference.pointer is not None:
-                stride = nest.stride(reference, loop.var).as_constant()
-                if stride is None or abs(stride) > 1:
-                    total += 0.5
-        return total
+        stored = [r for r in nest.outputs if r.pointer is not None]
+        strides = [nest.stride(r, loop.var).as_constant() for r in stored]
+        return total + sum(0.5 for s in strides if s is None or abs(s) > 1)
 
     def distance(loop: LoopDim) -> tuple[int, ...]:
         """Larger for outer loops: the degree and size of the strides, operand by operand."""
@@ -155,9 +146,8 @@ def order_loops(nest: LoopNest) -> None:
         return
     inner = min(nest.loops, key=lambda p: (misses(p), -position[p.var]))
     rest = [loop for loop in nest.loops if loop is not inner]
-    strides_known = list(rest)
-    strides_known.sort(key=lambda p: (tuple(-k for k in distance(p)), position[p.var]))
-    nest.loops = [*strides_known, inner]
+    rest.sort(key=lambda p: (tuple(-k for k in distance(p)), position[p.var]))
+    nest.loops = [*rest, inner]
 
 
 def drop_unit_loops(nest: LoopNest) -> None:

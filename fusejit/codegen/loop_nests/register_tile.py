@@ -23,11 +23,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from fusejit.codegen.loop_nests.accumulators import Accumulator, filled, write_totals
+from fusejit.codegen.loop_nests.accumulators import (
+    Accumulator,
+    filled,
+    reduction_point,
+    write_totals,
+)
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    PayloadEmitter,
     Reference,
     place_by_depth,
     wrap,
@@ -156,12 +160,9 @@ class _Tile:
         lets: list[Let] = []
         stores: list[Stmt] = []
         for number, (here, place) in enumerate(self._points(at)):
-            inputs = [_moved(r, here) for r in self.nest.inputs]
-            dims = {d: _at(p, here) for d, p in self.nest.index_dims.items()}
-            emitter = PayloadEmitter(self.nest, f"{self.nest.prefix}r{at}_{number}_")
             so_far = [Element(self._pointer(acc), place) for acc in self.accs]
-            inits = [*so_far] if self.in_order else [None] * len(so_far)
-            made, results = emitter.write(inputs, inits, dims)
+            prefix, inits = f"{self.nest.prefix}r{at}_{number}_", so_far if self.in_order else None
+            made, results = reduction_point(self.nest, here, prefix, inits)
             lets += made
             for acc, old, new in zip(self.accs, so_far, results, strict=True):
                 value = new if self.in_order else acc.combine(old, new)
@@ -214,9 +215,3 @@ def _moved(reference: Reference, here: Mapping[str, Polynomial]) -> Reference:
     for var, value in here.items():
         reference = reference.substitute(var, value)
     return reference
-
-
-def _at(value: Polynomial, here: Mapping[str, Polynomial]) -> Polynomial:
-    for var, place in here.items():
-        value = value.substitute(var, place)
-    return value

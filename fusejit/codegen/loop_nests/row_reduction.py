@@ -28,7 +28,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     over,
-    point_cost_ps,
     wrap,
 )
 from fusejit.codegen.loop_nests.searches import if_met, met_nowhere, searched
@@ -85,7 +84,7 @@ def along_rows(
     if not parallel:
         return [*scratch, *inner]
     statements = [*scratch, *wrap(parallel, inner)]
-    return [chunked(parallel[0], statements, work_ns(nest, point_cost_ps(nest)), nest.op.name)]
+    return [chunked(parallel[0], statements, work_ns(nest), nest.op.name)]
 
 
 def of_everything(
@@ -195,7 +194,7 @@ def _of_blocks(
             inner.append(StoreElement(f"squared{s}", name("b"), _lane_0("squares", acc)))
     starts = _lanes(accs) if condition is None else [met_nowhere(accs[0])]
     body: list[Stmt] = [*starts, For("b", Var("lo"), Var("hi"), inner)]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
         total_of_k = Element(f"part{acc.suffix}", name("k"))

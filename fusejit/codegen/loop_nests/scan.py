@@ -19,7 +19,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     LoopNest,
     PayloadEmitter,
     order_loops,
-    point_cost_ps,
     wrap,
 )
 from fusejit.ir.loops.nodes import (
@@ -54,7 +53,7 @@ def lower_scan(
     inner = nest.loops[-1]
     in_sequence = [next(p for p in nest.loops if p.var == var) for var in sequential]
     parallel = [loop for loop in nest.loops if loop not in in_sequence]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     if inner in in_sequence:
         statements = wrap(parallel, _along_rows(nest, in_sequence, carried, started))
         return [chunked(parallel[0], statements, work, nest.op.name)] if parallel else statements

@@ -22,7 +22,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     PayloadEmitter,
     calls_vector_functions,
     over,
-    point_cost_ps,
 )
 from fusejit.codegen.loop_nests.packing import flat_reference
 from fusejit.ir.interpreter.summation import FEWEST
@@ -93,7 +92,7 @@ def short_rows(
     scratch += [
         Scratch(f"about{acc.suffix}", row_of_means, acc.dtype, True) for _, acc in of_numbers(accs)
     ]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     comment = f"{nest.op.name}, short rows"
     return [in_tiles(around, row, _TILE, scratch, tile, work, comment)]
 
