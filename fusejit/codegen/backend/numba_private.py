@@ -313,15 +313,14 @@ def _pipelines() -> _Pipelines:
         manager.finalize()
         return [manager]
 
-    class KernelCompiler(base_compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            return passes(self.state, KernelLowering)
+    def compiler_with(lowering: Any) -> Any:
+        class Compiler(base_compiler):  # type: ignore[misc]
+            def define_pipelines(self) -> list[Any]:
+                return passes(self.state, lowering)
 
-    class InnerCompiler(base_compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            return passes(self.state, InnerLowering)
+        return Compiler
 
-    return _Pipelines(KernelCompiler, InnerCompiler, KernelLower)
+    return _Pipelines(compiler_with(KernelLowering), compiler_with(InnerLowering), KernelLower)
 
 
 def compile_private(

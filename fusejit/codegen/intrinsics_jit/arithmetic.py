@@ -19,6 +19,7 @@ from fusejit.codegen.intrinsics_jit.division import (
 from fusejit.codegen.intrinsics_jit.module_symbols import Value
 from fusejit.codegen.machine.numba_api import (
     TypingError,
+    are_int64,
     emitted,
     from_dtype,
     intrinsic,
@@ -105,27 +106,27 @@ def _is_cast(source: Any, target: Any) -> bool:
 def cast(typingctx: Any, x: Any, token: Any) -> Any:
     """``ndarray.astype`` for one value."""
     target = token_type(token)
+    source, codegen = _cast(x, target)
+    return target(source, token), codegen
+
+
+def _cast(x: Any, target: Any) -> tuple[Any, Any]:
+    """The type from which ``x`` is cast, and the code that does it."""
     source = types.unliteral(x)
     if not _is_cast(source, target):
-        raise TypingError(f"cast: {x} to {token}")
+        raise TypingError(f"cannot cast {x} to {target}")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         return _convert(builder, source, target, args[0])
 
-    return target(source, token), codegen
+    return source, codegen
 
 
 def _make_token(name: str) -> Any:
     target = from_dtype(DTYPE_TOKENS[name])
 
     def token(x: Any) -> Any:
-        source = types.unliteral(x)
-        if not _is_cast(source, target):
-            raise TypingError(f"{name}: cannot cast {x}")
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            return _convert(builder, source, target, args[0])
-
+        source, codegen = _cast(x, target)
         return target(source), codegen
 
     made = intrinsic_of(name, 1, token)
@@ -159,17 +160,12 @@ def unlikely(builder: Any, condition: Value) -> Value:
 def _fits(name: str) -> Any:
     """Whether a sum, a difference or a product of int64 has 64 bits: the flag of the processor."""
 
-    def fits(a: Any, b: Any) -> Any:
-        if any(types.unliteral(x) != types.int64 for x in (a, b)):
-            raise TypingError(f"{name}_fits({a}, {b})")
+    @emitted(are_int64, types.boolean)
+    def fits(builder: Any, a: Value, b: Value) -> Value:
+        both = getattr(builder, f"s{name}_with_overflow")(a, b)
+        return builder.not_(builder.extract_value(both, 1))
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            both = getattr(builder, f"s{name}_with_overflow")(*args)
-            return builder.not_(builder.extract_value(both, 1))
-
-        return types.boolean(types.int64, types.int64), codegen
-
-    return intrinsic_of(f"{name}_fits", 2, fits)
+    return fits
 
 
 def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:

@@ -17,9 +17,10 @@ to six times faster than the way through floats.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from fusejit.codegen.intrinsics_jit.module_symbols import Value, call_c
+from fusejit.codegen.intrinsics_jit.module_symbols import Value, call_c, inside_or
 from fusejit.codegen.machine.numba_api import ir
 
 
@@ -215,14 +216,8 @@ def emit_near_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
         inside = builder.and_(compare(">=", near, zero), compare("<", near, b))
     else:
         inside = compare("<", near, b)
-    start = builder.block
-    with builder.if_then(builder.not_(inside), likely=False):
-        far = emit_int_mod(builder, integer, args, scalar_form=True)
-        end = builder.block
-    result = builder.phi(a.type)
-    result.add_incoming(near, start)
-    result.add_incoming(far, end)
-    return result
+    far = partial(emit_int_mod, builder, integer, args, scalar_form=True)
+    return inside_or(builder, inside, near, far)
 
 
 def emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:

@@ -24,6 +24,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     Value,
     call_c,
     cold_function,
+    inside_or,
     int64,
 )
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope
@@ -80,18 +81,6 @@ def _cell(builder: Any, table: str, at: Value) -> Value:
     return builder.load(builder.gep(known, [int64(0), at], inbounds=True))
 
 
-def _inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[], Value]) -> Value:
-    """``number`` if it is inside, else what is computed then."""
-    start = builder.block
-    with builder.if_then(builder.not_(inside), likely=False):
-        other = otherwise()
-        end = builder.block
-    chosen = builder.phi(number.type)
-    chosen.add_incoming(number, start)
-    chosen.add_incoming(other, end)
-    return chosen
-
-
 # ------------------------------------------------------------------------------------ one number
 def _uniform(builder: Any, bits: Value) -> Value:
     return _next(builder, bits, "double")
@@ -141,7 +130,7 @@ def _drawn(
     *_, x, inside = read(builder, number)
     write = partial(_write_again, read, table, exponent, write_tail)
     unlikely = cold_function(builder.module, f"fusejit_{name}", _AGAIN_TYPE, write)
-    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+    return inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
 
 
 def _write_again(
@@ -218,12 +207,8 @@ def _exponential_in(builder: Any, number: Value) -> tuple[Value, ...]:
 
 
 def _exponential(builder: Any, bits: Value) -> Value:
-    def exponent(builder: Any, x: Value) -> Value:
-        return builder.fneg(x)
-
-    return _drawn(
-        builder, bits, "exponential", _exponential_in, "fe", exponent, _write_exponential_tail
-    )
+    opposite, tail = ir.IRBuilder.fneg, _write_exponential_tail
+    return _drawn(builder, bits, "exponential", _exponential_in, "fe", opposite, tail)
 
 
 def _integer(builder: Any, bits: Value, low: Value, high: Value) -> Value:
@@ -256,7 +241,7 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
         ir.FunctionType(double, [BYTE_POINTER, kind, double]),
         partial(_write_below, name),
     )
-    product = _inside_or(
+    product = inside_or(
         builder, fine, product, lambda: builder.call(unlikely, [bits, count, product])
     )
     high = builder.trunc(builder.lshr(product, ir.Constant(double, kind.width)), kind)

@@ -13,7 +13,6 @@ from fusejit.codegen.machine.numba_api import (
     are_int64,
     cgutils,
     emitted,
-    intrinsic,
     intrinsic_of,
     ir,
     types,
@@ -126,45 +125,38 @@ sequential_add, sequential_multiply, sequential_max, sequential_min = (
 )
 
 
-def _extremum(name: str, llvm_name: str) -> Any:
-    def extremum(left: Any, right: Any) -> Any:
-        if not isinstance(left, types.Float) or left != right:
-            raise TypingError(f"{name}({left}, {right})")
+def _extremum(llvm_name: str) -> Any:
+    @emitted(lambda a, b: isinstance(a, types.Float) and a == b, lambda a, b: a)
+    def extremum(builder: Any, left: Value, right: Value) -> Value:
+        """``llvm.maximum`` or ``minimum`` without a promise about the sign of a zero."""
+        element = left.type
+        function_type = ir.FunctionType(element, [element, element])
+        function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+        prefer_widest(builder.function)
+        return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            element = args[0].type
-            function_type = ir.FunctionType(element, [element, element])
-            function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
-            prefer_widest(builder.function)
-            return builder.call(function, args, fastmath=_OPEN_ZERO)
-
-        return left(left, right), codegen
-
-    doc = f"``{llvm_name}`` without a promise about the sign of a zero."
-    return intrinsic_of(name, 2, extremum, doc)
+    return extremum
 
 
-lane_max = _extremum("lane_max", "llvm.maximum")
-lane_min = _extremum("lane_min", "llvm.minimum")
+lane_max = _extremum("llvm.maximum")
+lane_min = _extremum("llvm.minimum")
 
 
-@intrinsic
-def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) -> Any:
+def _is_filled(pointer: Any, start: Any, count: Any, value: Any) -> bool:
+    return isinstance(pointer, FlatPointer) and value == pointer.dtype and are_int64(start, count)
+
+
+@emitted(_is_filled, types.void, of_type=True)
+def fill(
+    builder: Any, kind: Any, pointer: Value, start: Value, count: Value, stored: Value
+) -> None:
     """``fill``: a loop that LLVM turns into vector stores."""
-    if not isinstance(pointer, FlatPointer) or types.unliteral(value) != pointer.dtype:
-        raise TypingError(f"fill({pointer}, {start}, {count}, {value})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        base, first, number, stored = args
-        if pointer.dtype == types.boolean:
-            stored = builder.zext(stored, ir.IntType(8))
-        begin = builder.gep(base, [first], inbounds=True)
-        with cgutils.for_range(builder, number) as loop:
-            store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
-            mark_scope(builder.module, store, pointer.scope)
-        return context.get_dummy_value()
-
-    return types.void(pointer, types.int64, types.int64, pointer.dtype), codegen
+    if kind.dtype == types.boolean:
+        stored = builder.zext(stored, ir.IntType(8))
+    begin = builder.gep(pointer, [start], inbounds=True)
+    with cgutils.for_range(builder, count) as loop:
+        store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
+        mark_scope(builder.module, store, kind.scope)
 
 
 @emitted(are_int64, types.int64)

@@ -16,7 +16,6 @@ from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
-    intrinsic,
     intrinsic_of,
     ir,
     types,
@@ -81,33 +80,26 @@ def _matmul_into(*operands: Any) -> Any:
         _call(builder, PRODUCT_SYMBOL + token, starts, list(values[12:]), steps)
         return context.get_dummy_value()
 
-    given = (x if x in pointers else types.int64 for x in operands)
-    return types.void(*given), codegen
+    return types.void(*map(types.unliteral, operands)), codegen
 
 
 matmul_into = intrinsic_of("matmul_into", 15, _matmul_into, "One matrix product.")
 
 
-@intrinsic
-def dot_into(
-    typingctx: Any, a: Any, a_at: Any, a_step: Any, b: Any, b_at: Any, b_step: Any, o: Any, n: Any
-) -> Any:
-    """One product of vectors."""
-    pointers, numbers = (a, b, o), (a_at, a_step, b_at, b_step, n)
-    _check("dot_into", pointers, numbers)
-    token, size = _TOKENS[o.dtype]
+def _dot_into(*operands: Any) -> Any:
+    pointers = operands[:7:3]
+    _check("dot_into", pointers, tuple(x for x in operands if x not in pointers))
+    token, size = _TOKENS[pointers[0].dtype]
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         left, left_at, left_step, right, right_at, right_step, out, length = values
-        zero, bytes_per_step = int64(0), int64(size)
-        starts = [
-            _start(builder, left, left_at),
-            _start(builder, right, right_at),
-            _start(builder, out, zero),
-        ]
-        steps = [builder.mul(step, bytes_per_step) for step in (left_step, right_step)]
+        places = (left, left_at), (right, right_at), (out, int64(0))
+        starts = [_start(builder, *place) for place in places]
+        steps = [builder.mul(step, int64(size)) for step in (left_step, right_step)]
         _call(builder, DOT_SYMBOL + token, starts, [length], steps)
         return context.get_dummy_value()
 
-    integer = types.int64
-    return types.void(a, integer, integer, b, integer, integer, o, integer), codegen
+    return types.void(*map(types.unliteral, operands)), codegen
+
+
+dot_into = intrinsic_of("dot_into", 8, _dot_into, "One product of vectors.")

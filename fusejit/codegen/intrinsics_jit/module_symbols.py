@@ -39,6 +39,18 @@ def call_c(builder: Any, name: str, result: Any, *arguments: Value) -> Value:
     return builder.call(function, list(arguments))
 
 
+def inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[], Value]) -> Value:
+    """``number`` if it is inside, else what is computed then."""
+    start = builder.block
+    with builder.if_then(builder.not_(inside), likely=False):
+        other = otherwise()
+        end = builder.block
+    chosen = builder.phi(number.type)
+    chosen.add_incoming(number, start)
+    chosen.add_incoming(other, end)
+    return chosen
+
+
 def cold_function(module: Any, name: str, kind: Any, write: Callable[..., None]) -> Value:
     """A function of the module that is seldom called.
 

@@ -24,8 +24,7 @@ from fusejit.codegen.machine.numba_api import (
     cgutils,
     emitted,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 
@@ -42,12 +41,7 @@ class PollState(types.Type):  # type: ignore[misc]
         super().__init__(name="PollState")
 
 
-@register_model(PollState)
-class _PollStateModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, INT64.as_pointer())
-
-
+is_stored_as_pointer(PollState, lambda kind: INT64)
 _STATE = PollState()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -22,8 +22,7 @@ from fusejit.codegen.machine.numba_api import (
     intrinsic_of,
     intrinsic_of_literals,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 from fusejit.codegen.machine.probe import probe
@@ -48,13 +47,10 @@ class FlatPointer(types.Type):  # type: ignore[misc]
         return self.dtype, self.scope
 
 
-@register_model(FlatPointer)
-class _FlatPointerModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, _memory_type(fe_type.dtype).as_pointer())
+is_stored_as_pointer(FlatPointer, lambda kind: memory_type(kind.dtype))
 
 
-def _memory_type(dtype: Any) -> Any:
+def memory_type(dtype: Any) -> Any:
     if dtype == types.boolean:
         return ir.IntType(8)
     if isinstance(dtype, types.Integer):
@@ -64,7 +60,7 @@ def _memory_type(dtype: Any) -> Any:
     if dtype == types.float64:
         return ir.DoubleType()
     if isinstance(dtype, types.Complex):
-        return ir.LiteralStructType([_memory_type(dtype.underlying_float)] * 2)
+        return ir.LiteralStructType([memory_type(dtype.underlying_float)] * 2)
     raise TypingError(f"no pointers to {dtype}")
 
 
@@ -150,7 +146,7 @@ def _check_array(name: str, array: Any) -> None:
 def flat(typingctx: Any, array: Any) -> Any:
     """Pointer to the first element, promising nothing."""
     _check_array("flat", array)
-    _memory_type(array.dtype)
+    memory_type(array.dtype)
     return FlatPointer(array.dtype)(array), _emit_flat
 
 
@@ -170,9 +166,17 @@ def _part_addresses(builder: Any, pointer: Value, offset: Value, dtype: Any) -> 
     """The addresses of an element's numbers: complex numbers have two, which LLVM sees apart."""
     if not isinstance(dtype, types.Complex):
         return [_element(builder, pointer, offset)]
-    number, index = _memory_type(dtype.underlying_float), ir.IntType(32)
+    number, index = memory_type(dtype.underlying_float), ir.IntType(32)
     start = builder.bitcast(_element(builder, pointer, offset), number.as_pointer())
     return [builder.gep(start, [ir.Constant(index, k)], inbounds=True) for k in range(2)]
+
+
+def complex_value(builder: Any, parts: Sequence[Value]) -> Value:
+    """A complex number of two floats."""
+    made = ir.Constant(ir.LiteralStructType([part.type for part in parts]), ir.Undefined)
+    for at, part in enumerate(parts):
+        made = builder.insert_value(made, part, at)
+    return made
 
 
 def _is_index(offset: Any) -> bool:
@@ -193,10 +197,7 @@ def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
             mark_scope(builder.module, loaded, pointer.scope)
             numbers.append(loaded)
         if isinstance(dtype, types.Complex):
-            made = ir.Constant(context.get_value_type(dtype), ir.Undefined)
-            for at, number in enumerate(numbers):
-                made = builder.insert_value(made, number, at)
-            return made
+            return complex_value(builder, numbers)
         if dtype == types.boolean:
             return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
         return loaded
@@ -241,7 +242,7 @@ def scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         with builder.goto_block(builder.function.entry_basic_block):
             builder.position_at_start(builder.function.entry_basic_block)
-            memory = builder.alloca(_memory_type(dtype), size=int64(count))
+            memory = builder.alloca(memory_type(dtype), size=int64(count))
             memory.align = _CACHE_LINE
         return memory
 
@@ -281,7 +282,7 @@ def heap_scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
         memory.callee.return_value.add_attribute("noalias")
         if sys.platform == "linux":
             _ask_for_huge_pages(builder, memory, num_bytes)
-        return builder.bitcast(memory, _memory_type(dtype).as_pointer())
+        return builder.bitcast(memory, memory_type(dtype).as_pointer())
 
     return pointer_type(types.int64, token, types.none if scope is None else scope), codegen
 

@@ -30,11 +30,9 @@ from fusejit.codegen.machine.numba_api import (
     cgutils,
     emitted,
     intrinsic,
-    intrinsic_of,
     intrinsic_of_literals,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 
@@ -56,10 +54,7 @@ class UndoLogPointer(types.Type):  # type: ignore[misc]
         return self.count
 
 
-@register_model(UndoLogPointer)
-class _UndoLogModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, INT64.as_pointer())
+is_stored_as_pointer(UndoLogPointer, lambda kind: INT64)
 
 
 def _address(builder: Any, words: Value, at: int | Value) -> Value:
@@ -297,44 +292,33 @@ def keep(typingctx: Any, w: Any, pointer: Any, offset: Any) -> Any:
     return types.boolean(w, pointer, types.int64), codegen
 
 
-def _of_undo_log(name: str, what: Callable[[Any, Value, int], None], result: Any) -> Any:
-    def called(w: Any) -> Any:
-        if not isinstance(w, UndoLogPointer):
-            raise TypingError(f"{name}({w})")
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            done = _call(builder, what, args[0], w.count)
-            if result == types.void:
-                return context.get_dummy_value()
-            return builder.icmp_unsigned("!=", done, int64(0))
-
-        return result(w), codegen
-
-    return intrinsic_of(name, 1, called)
+def _is_undo_log(kind: Any) -> bool:
+    return isinstance(kind, UndoLogPointer)
 
 
-keep_all = _of_undo_log("keep_all", _copy_all, types.boolean)
-roll_back = _of_undo_log("roll_back", _roll_back, types.void)
+@emitted(_is_undo_log, types.boolean, of_type=True)
+def keep_all(builder: Any, kind: Any, w: Value) -> Value:
+    """Copies of the arrays; whether there was memory."""
+    return builder.icmp_unsigned("!=", _call(builder, _copy_all, w, kind.count), int64(0))
 
 
-@intrinsic
-def end_undo_log(typingctx: Any, w: Any) -> Any:
+@emitted(_is_undo_log, types.void, of_type=True)
+def roll_back(builder: Any, kind: Any, w: Value) -> None:
+    """What the arrays held when the undo log began."""
+    _call(builder, _roll_back, w, kind.count)
+
+
+@emitted(_is_undo_log, types.void, of_type=True)
+def end_undo_log(builder: Any, kind: Any, w: Value) -> None:
     """Give memory back, if there is any beyond the stack."""
-    if not isinstance(w, UndoLogPointer):
-        raise TypingError(f"end_undo_log({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        room = _read(builder, args[0], _ROOM)
-        has_grown = builder.icmp_unsigned("!=", room, int64(FIRST_ENTRIES))
-        is_copied = builder.icmp_unsigned("!=", _read(builder, args[0], _IS_COPIED), int64(0))
-        with builder.if_then(builder.or_(has_grown, is_copied), likely=False):
-            _call(builder, _give_back, args[0], w.count)
-        return context.get_dummy_value()
-
-    return types.void(w), codegen
+    room = _read(builder, w, _ROOM)
+    has_grown = builder.icmp_unsigned("!=", room, int64(FIRST_ENTRIES))
+    is_copied = builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))
+    with builder.if_then(builder.or_(has_grown, is_copied), likely=False):
+        _call(builder, _give_back, w, kind.count)
 
 
-@emitted(lambda w: isinstance(w, UndoLogPointer), types.boolean)
+@emitted(_is_undo_log, types.boolean)
 def keeps_all(builder: Any, w: Value) -> Value:
     """Whether the arrays were copied."""
     return builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, call_c, int64
-from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import emitted, ir, types
 
 _HALF = 2**32 - 1
 
@@ -147,52 +147,29 @@ def _quotient(builder: Any, integer: Any, a: Value, b: Value, m: Value) -> Value
     return builder.trunc(quotient, ir.IntType(8)) if is_byte else quotient
 
 
-def _multiplier_type(b: Any) -> Any:
-    kind = types.unliteral(b)
-    if not isinstance(kind, types.Integer):
-        raise TypingError(f"reciprocal_of({b})")
+def _multiplier_type(kind: Any) -> Any:
     return getattr(types, f"uint{_bits(kind)}")
 
 
-@intrinsic
-def reciprocal_of(typingctx: Any, b: Any) -> Any:
+@emitted(lambda b: isinstance(b, types.Integer), _multiplier_type, of_type=True)
+def reciprocal_of(builder: Any, kind: Any, b: Value) -> Value:
     """The multiplier of a divisor."""
-    made = _multiplier_type(b)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return _multiplier(builder, types.unliteral(b), args[0])
-
-    return made(types.unliteral(b)), codegen
+    return _multiplier(builder, kind, b)
 
 
-def _by(name: str, a: Any, b: Any, m: Any) -> Any:
-    kind = types.unliteral(a)
-    if types.unliteral(b) != kind or m != _multiplier_type(a):
-        raise TypingError(f"{name}({a}, {b}, {m})")
-    return kind
+def _takes(a: Any, b: Any, m: Any) -> bool:
+    return isinstance(a, types.Integer) and a == b and m == _multiplier_type(a)
 
 
-@intrinsic
-def floordiv_by(typingctx: Any, a: Any, b: Any, m: Any) -> Any:
+@emitted(_takes, lambda a, b, m: a, of_type=True)
+def floordiv_by(builder: Any, kind: Any, a: Value, b: Value, m: Value) -> Value:
     """``a // b``."""
-    kind = _by("floordiv_by", a, b, m)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return _quotient(builder, kind, *args)
-
-    return kind(kind, kind, m), codegen
+    return _quotient(builder, kind, a, b, m)
 
 
-@intrinsic
-def mod_by(typingctx: Any, a: Any, b: Any, m: Any) -> Any:
+@emitted(_takes, lambda a, b, m: a, of_type=True)
+def mod_by(builder: Any, kind: Any, a: Value, b: Value, m: Value) -> Value:
     """``a % b``."""
-    kind = _by("mod_by", a, b, m)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        left, right, _ = args
-        quotient = _quotient(builder, kind, *args)
-        rest = builder.sub(left, builder.mul(quotient, right))
-        is_zero = builder.icmp_unsigned("==", right, ir.Constant(right.type, 0))
-        return builder.select(is_zero, ir.Constant(right.type, 0), rest)
-
-    return kind(kind, kind, m), codegen
+    rest = builder.sub(a, builder.mul(_quotient(builder, kind, a, b, m), b))
+    is_zero = builder.icmp_unsigned("==", b, ir.Constant(b.type, 0))
+    return builder.select(is_zero, ir.Constant(b.type, 0), rest)

@@ -46,7 +46,19 @@ def intrinsic_of(name: str, arity: int, typing: Callable[..., Any], doc: str = "
     return intrinsic(typed)
 
 
-def emitted(accepts: Callable[..., bool], gives: Any) -> Callable[[Callable[..., Any]], Any]:
+def is_stored_as_pointer(kind: Any, pointee: Callable[[Any], Any]) -> None:
+    """Values of the Numba types of a class are pointers in LLVM."""
+
+    class Model(models.PrimitiveModel):  # type: ignore[misc]
+        def __init__(self, manager: Any, fe_type: Any) -> None:
+            super().__init__(manager, fe_type, pointee(fe_type).as_pointer())
+
+    register_model(kind)(Model)
+
+
+def emitted(
+    accepts: Callable[..., bool], gives: Any, *, of_type: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
     """Decorate what writes an intrinsic: ``emit(builder, *values)``, None for nothing.
 
     Parameters
@@ -55,6 +67,8 @@ def emitted(accepts: Callable[..., bool], gives: Any) -> Callable[[Callable[...,
         Whether there is one for operands of some types.
     gives : Numba type or callable
         The type of the result, or what gives it for the types of the operands.
+    of_type : bool
+        ``emit`` is given the type of the first operand before the values.
     """
 
     def decorate(emit: Callable[..., Any]) -> Any:
@@ -64,13 +78,13 @@ def emitted(accepts: Callable[..., bool], gives: Any) -> Callable[[Callable[...,
                 raise TypingError(f"{emit.__name__}({', '.join(map(str, operands))})")
 
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                made = emit(builder, *args)
+                made = emit(builder, *kinds[:of_type], *args)
                 return context.get_dummy_value() if made is None else made
 
             result = gives if isinstance(gives, types.Type) else gives(*kinds)
             return result(*kinds), codegen
 
-        arity = len(inspect.signature(emit).parameters) - 1
+        arity = len(inspect.signature(emit).parameters) - 1 - of_type
         return intrinsic_of(emit.__name__, arity, typing, emit.__doc__ or "")
 
     return decorate
