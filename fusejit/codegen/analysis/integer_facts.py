@@ -187,13 +187,11 @@ class Facts:
         if isinstance(condition, And):
             both = (self.decides(c, truth) for c in (condition.first, condition.second))
             return all(both) if truth else any(both)
-        if isinstance(condition, NonNegative):
+        if isinstance(condition, NonNegative | Equal):
             distance = condition.left - condition.right
-            proved = self.proves(distance if truth else -distance - 1)
-            return proved and self.is_exact(condition.left) and self.is_exact(condition.right)
-        if isinstance(condition, Equal):
-            distance = condition.left - condition.right
-            if truth:
+            if isinstance(condition, NonNegative):
+                proved = self.proves(distance if truth else -distance - 1)
+            elif truth:
                 proved = self.proves(distance) and self.proves(-distance)
             else:
                 proved = self.proves(distance - 1) or self.proves(-distance - 1)

@@ -14,16 +14,30 @@ from fusejit.codegen.loop_nests.loop_nest import (
     over,
 )
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.loops.index_math import Index, address, operand
+from fusejit.ir.loops.index_math import (
+    Index,
+    add,
+    address,
+    compute,
+    equal,
+    floordiv,
+    let,
+    mod,
+    name,
+    operand,
+)
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
     For,
+    If,
     Let,
     Number,
     Pointer,
     Stmt,
+    StoreElement,
+    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
@@ -155,6 +169,26 @@ def write_columns(
 def sweep(body: Sequence[Stmt]) -> For:
     """``body`` for each column ``c`` of a tile of ``w``."""
     return over("c", "w", body)
+
+
+def merged_blocks(
+    column: LoopDim, places: Sequence[str], pair: Sequence[Stmt], more: Sequence[Stmt] = ()
+) -> list[Stmt]:
+    """Merge the rows of ``left`` blocks at ``places`` into the first one, neighbours in pairs.
+
+    ``pair`` merges rows ``2 * b`` and ``2 * b + 1`` into row ``b``; ``more`` ends each level.
+    """
+    n, c = column.extent, name("c")
+    last, half = (name("left") - 1) * n + c, name("half") * n + c
+    odd = [StoreElement(place, half, Element(place, last)) for place in places]
+    level: list[Stmt] = [
+        let("half", floordiv("left", 2)),
+        over("b", "half", pair),
+        If(equal(mod("left", 2), 1), [over("c", n, odd)]),
+        let("left", add("half", mod("left", 2)), rebind=True),
+        *more,
+    ]
+    return [While([], compute(">", "left", 1), level)]
 
 
 def result_of(one: str, of_pair: str, acc: Accumulator) -> Element:

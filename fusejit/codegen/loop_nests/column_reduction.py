@@ -9,6 +9,7 @@ from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     ceil_div,
     filled,
+    merged_blocks,
     of_numbers,
     plain,
     reduction_point,
@@ -172,16 +173,8 @@ def _merge_blocks(acc: Accumulator, column: LoopDim) -> list[Stmt]:
     part = f"part{acc.suffix}"
     n, b, c = column.extent, name("b"), name("c")
     left, right = Element(part, 2 * b * n + c), Element(part, (2 * b + 1) * n + c)
-    last = Element(part, (name("left") - 1) * n + c)
-    pair = over("c", Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
-    odd = over("c", Integer(n), [StoreElement(part, name("half") * n + c, last)])
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        over("b", Var("half"), [pair]),
-        If(equal(mod("left", 2), 1), [odd]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-    ]
-    return [let("left", "blocks"), While([], compute(">", "left", 1), level)]
+    pair = over("c", n, [StoreElement(part, b * n + c, acc.combine(left, right))])
+    return [let("left", "blocks"), *merged_blocks(column, [part], [pair])]
 
 
 def _row_loop(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
+    merged_blocks,
     reduction_point,
     sweep,
 )
@@ -25,14 +26,12 @@ from fusejit.codegen.loop_nests.loop_nest import (
 )
 from fusejit.ir.interpreter.summation import BLOCK
 from fusejit.ir.loops.index_math import (
-    add,
     ceildiv,
     compute,
     equal,
     floordiv,
     let,
     minimum,
-    mod,
     name,
     sub,
 )
@@ -40,11 +39,9 @@ from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     If,
-    Integer,
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import convert, scalar
@@ -131,31 +128,15 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
     s, n = acc.suffix, column.extent
     places = f"part{s}", f"squared{s}"
     b, c = name("b"), name("c")
-    pair = over(
-        "c", Integer(n), merge(acc, places, 2 * b * n + c, places, (2 * b + 1) * n + c, b * n + c)
-    )
-    last, half = (name("left") - 1) * n + c, name("half") * n + c
-    odd = [StoreElement(p, half, Element(p, last)) for p in places]
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        over(
-            "b",
-            Var("half"),
-            [
-                let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
-                *weights(acc, name("each"), name(f"upper{s}")),
-                pair,
-            ],
-        ),
-        If(equal(mod("left", 2), 1), [over("c", Integer(n), odd)]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-        let("each", name("each") * 2, rebind=True),
+    left, right = 2 * b * n + c, (2 * b + 1) * n + c
+    pair = [
+        let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
+        *weights(acc, name("each"), name(f"upper{s}")),
+        over("c", n, merge(acc, places, left, places, right, b * n + c)),
     ]
-    return [
-        let("left", "blocks"),
-        let("each", BLOCK),
-        While([], compute(">", "left", 1), level),
-    ]
+    doubled = let("each", name("each") * 2, rebind=True)
+    begin = [let("left", "blocks"), let("each", BLOCK)]
+    return [*begin, *merged_blocks(column, places, pair, [doubled])]
 
 
 # ------------------------------------------------------------------------------------- short rows

@@ -69,21 +69,13 @@ LANE_ROWS = BLOCK // LANES
 
 def scratch_of_rows(acc: Accumulator) -> list[Stmt]:
     """What a block of one row needs: its numbers, and a pair per lane."""
-    s = acc.suffix
-    return [
-        Scratch(f"numbers{s}", operand(BLOCK), acc.dtype, True),
-        Scratch(f"means{s}", operand(LANES), acc.dtype, True),
-        Scratch(f"squares{s}", operand(LANES), acc.dtype, True),
-    ]
+    sizes = {"numbers": BLOCK, "means": LANES, "squares": LANES}
+    return [Scratch(f"{n}{acc.suffix}", operand(k), acc.dtype, True) for n, k in sizes.items()]
 
 
 def scratch_of_stack(acc: Accumulator) -> list[Stmt]:
     """Pairs of blocks that wait for their neighbours."""
-    s = acc.suffix
-    return [
-        Scratch(f"stackm{s}", operand(STACK), acc.dtype, True),
-        Scratch(f"stackq{s}", operand(STACK), acc.dtype, True),
-    ]
+    return [Scratch(name, operand(STACK), acc.dtype, True) for name in _stack(acc)]
 
 
 # -------------------------------------------------------------------------------------- one block
