@@ -9,11 +9,9 @@ from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
 from fusejit.codegen.intrinsics_jit.module_symbols import Value, int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.machine.numba_api import (
-    TypingError,
     are_int64,
     cgutils,
     emitted,
-    intrinsic_of,
     ir,
     types,
 )
@@ -71,57 +69,48 @@ def _is_ordered(merged: str) -> bool:
     return merged in ("add", "multiply")
 
 
-def _fold(name: str, combiner: str) -> Any:
+def _is_of_floats(kind: Any) -> bool:
+    return isinstance(kind, FlatPointer) and isinstance(kind.dtype, types.Float)
+
+
+def _fold(combiner: str) -> Any:
     lanes, merged = FOLDS[combiner]
 
-    def fold(pointer: Any, numbers: Any) -> Any:
-        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
-            raise TypingError(f"{name}({pointer})")
+    @emitted(lambda p, n: _is_of_floats(p) and are_int64(n), lambda p, n: p.dtype)
+    def fold(builder: Any, pointer: Value, numbers: Value) -> Value:
+        """Merge the lanes, into which so many numbers were put."""
+        if not _is_ordered(merged):
+            return _tree(builder, merged, pointer, lanes)
+        total = cgutils.alloca_once(builder, pointer.type.pointee)
+        is_few = builder.icmp_signed("<", numbers, int64(FEWEST))
+        with builder.if_else(is_few) as (few, many):
+            with few:
+                builder.store(_in_turn(builder, merged, pointer), total)
+            with many:
+                builder.store(_tree(builder, merged, pointer, lanes), total)
+        return builder.load(total)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            if not _is_ordered(merged):
-                return _tree(builder, merged, args[0], lanes)
-            total = cgutils.alloca_once(builder, args[0].type.pointee)
-            least = ir.Constant(args[1].type, FEWEST)
-            with builder.if_else(builder.icmp_signed("<", args[1], least)) as (few, many):
-                with few:
-                    builder.store(_in_turn(builder, merged, args[0]), total)
-                with many:
-                    builder.store(_tree(builder, merged, args[0], lanes), total)
-            return builder.load(total)
-
-        return pointer.dtype(pointer, types.int64), codegen
-
-    doc = f"Merge {lanes} lanes, into which so many numbers were put, with {merged}."
-    return intrinsic_of(name, 2, fold, doc)
+    return fold
 
 
-def _small_fold(name: str, combiner: str, lanes: int) -> Any:
+def _small_fold(combiner: str, lanes: int) -> Any:
     merged = FOLDS[combiner][1]
     is_in_turn = lanes == FEWEST and _is_ordered(merged)
 
-    def fold(pointer: Any) -> Any:
-        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
-            raise TypingError(f"{name}({pointer})")
+    @emitted(_is_of_floats, lambda p: p.dtype)
+    def fold(builder: Any, pointer: Value) -> Value:
+        """Merge the lanes."""
+        if is_in_turn:
+            return _in_turn(builder, merged, pointer)
+        return _tree(builder, merged, pointer, lanes)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            if is_in_turn:
-                return _in_turn(builder, merged, args[0])
-            return _tree(builder, merged, args[0], lanes)
-
-        return pointer.dtype(pointer), codegen
-
-    return intrinsic_of(name, 1, fold, f"Merge {lanes} lanes with {merged}.")
+    return fold
 
 
-fold_add, fold_multiply, fold_max, fold_min = (
-    _fold(f"fold_{combiner}", combiner) for combiner in FOLDS
-)
-small_add, small_multiply, small_max, small_min = (
-    _small_fold(f"small_{combiner}", combiner, FEW) for combiner in FOLDS
-)
+fold_add, fold_multiply, fold_max, fold_min = map(_fold, FOLDS)
+small_add, small_multiply, small_max, small_min = (_small_fold(c, FEW) for c in FOLDS)
 sequential_add, sequential_multiply, sequential_max, sequential_min = (
-    _small_fold(f"sequential_{combiner}", combiner, FEWEST) for combiner in FOLDS
+    _small_fold(c, FEWEST) for c in FOLDS
 )
 
 
