@@ -28,9 +28,6 @@ from fusejit.codegen.machine.numba_api import (
     types,
 )
 
-Emit = Callable[[Any, Any, list[Value]], Value]
-"""(IR builder, Numba type of the operands, operands) -> result."""
-
 
 def token_type(token: Any) -> Any:
     """The Numba type a dtype token in an argument list stands for, or None."""
@@ -134,21 +131,13 @@ def _make_token(name: str) -> Any:
     return made
 
 
-def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
-    """An intrinsic of one or two operands of one Numba type, which the result has too."""
+def _of_one_type(kind: Any, emit: Callable[..., Value]) -> Any:
+    """An intrinsic of operands of one Numba type, which the result has too."""
 
-    def typing(*operands: Any) -> Any:
-        kinds = {types.unliteral(x) for x in operands}
-        operand_type = kinds.pop()
-        if kinds or not isinstance(operand_type, kind):
-            raise TypingError(f"{name}: operands are {operands}")
+    def accepts(first: Any, *others: Any) -> bool:
+        return isinstance(first, kind) and all(other == first for other in others)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            return emit(builder, operand_type, list(args))
-
-        return operand_type(*([operand_type] * arity)), codegen
-
-    return intrinsic_of(name, arity, typing)
+    return emitted(accepts, lambda first, *others: first, of_type=True)(emit)
 
 
 @emitted(lambda condition: condition == types.boolean, types.boolean)
@@ -168,14 +157,12 @@ def _fits(name: str) -> Any:
     return fits
 
 
-def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
+def _emit_shift_left(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
     return builder.select(fits, builder.shl(a, b), ir.Constant(a.type, 0))
 
 
-def _emit_shift_right(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
+def _emit_shift_right(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
     if not integer.signed:
         return builder.select(fits, builder.lshr(a, b), ir.Constant(a.type, 0))
@@ -183,26 +170,28 @@ def _emit_shift_right(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.ashr(a, builder.select(fits, b, most))
 
 
-def _emit_int_abs(builder: Any, integer: Any, args: list[Value]) -> Value:
-    (a,) = args
+def _emit_int_abs(builder: Any, integer: Any, a: Value) -> Value:
     if not integer.signed:
         return a
     negative = builder.icmp_signed("<", a, ir.Constant(a.type, 0))
     return builder.select(negative, builder.neg(a), a)
 
 
-def _emit_wrapping(instruction: str) -> Emit:
+def _emit_wrapping(instruction: str) -> Callable[..., Value]:
     """An instruction without a promise: Numba's own operators promise LLVM no signed overflow."""
 
-    def emit(builder: Any, operand_type: Any, operands: list[Value]) -> Value:
-        return getattr(builder, instruction)(*operands)
+    def emit(builder: Any, integer: Any, a: Value, b: Value) -> Value:
+        return getattr(builder, instruction)(a, b)
 
     return emit
 
 
-def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
+def _emit_int_neg(builder: Any, integer: Any, a: Value) -> Value:
+    return builder.neg(a)
+
+
+def _emit_int_pow(builder: Any, integer: Any, base: Value, exponent: Value) -> Value:
     """Square and multiply; arithmetic modulo the width does not depend on the order."""
-    base, exponent = args
     before = builder.block
     loop = builder.append_basic_block("pow.loop")
     after = builder.append_basic_block("pow.after")
@@ -229,28 +218,24 @@ def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
     return answer
 
 
-int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
-int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
-scalar_floordiv = _same_type_intrinsic(
-    "scalar_floordiv", 2, types.Integer, partial(emit_int_floordiv, scalar_form=True)
-)
-scalar_mod = _same_type_intrinsic(
-    "scalar_mod", 2, types.Integer, partial(emit_int_mod, scalar_form=True)
-)
-near_mod = _same_type_intrinsic("near_mod", 2, types.Integer, emit_near_mod)
-int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
-int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
-int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
-int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"))
-int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
-int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
+int_floordiv = _of_one_type(types.Integer, emit_int_floordiv)
+int_mod = _of_one_type(types.Integer, emit_int_mod)
+scalar_floordiv = _of_one_type(types.Integer, partial(emit_int_floordiv, scalar_form=True))
+scalar_mod = _of_one_type(types.Integer, partial(emit_int_mod, scalar_form=True))
+near_mod = _of_one_type(types.Integer, emit_near_mod)
+int_fmod = _of_one_type(types.Integer, emit_int_fmod)
+int_pow = _of_one_type(types.Integer, _emit_int_pow)
+int_abs = _of_one_type(types.Integer, _emit_int_abs)
+int_add = _of_one_type(types.Integer, _emit_wrapping("add"))
+int_sub = _of_one_type(types.Integer, _emit_wrapping("sub"))
+int_mul = _of_one_type(types.Integer, _emit_wrapping("mul"))
 add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
-int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_wrapping("neg"))
-shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
-shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
-float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, emit_float_floordiv)
-float_mod = _same_type_intrinsic("float_mod", 2, types.Float, emit_float_mod)
-float_fmod = _same_type_intrinsic("float_fmod", 2, types.Float, emit_float_fmod)
+int_neg = _of_one_type(types.Integer, _emit_int_neg)
+shift_left = _of_one_type(types.Integer, _emit_shift_left)
+shift_right = _of_one_type(types.Integer, _emit_shift_right)
+float_floordiv = _of_one_type(types.Float, emit_float_floordiv)
+float_mod = _of_one_type(types.Float, emit_float_mod)
+float_fmod = _of_one_type(types.Float, emit_float_fmod)
 
 boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))

@@ -171,6 +171,10 @@ def _part_addresses(builder: Any, pointer: Value, offset: Value, dtype: Any) -> 
     return [builder.gep(start, [ir.Constant(index, k)], inbounds=True) for k in range(2)]
 
 
+def _is_pointer(kind: Any) -> bool:
+    return isinstance(kind, FlatPointer)
+
+
 def complex_value(builder: Any, parts: Sequence[Value]) -> Value:
     """A complex number of two floats."""
     made = ir.Constant(ir.LiteralStructType([part.type for part in parts]), ir.Undefined)
@@ -183,26 +187,19 @@ def _is_index(offset: Any) -> bool:
     return bool(types.unliteral(offset) == types.int64)
 
 
-@intrinsic
-def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
+@emitted(lambda p, at: _is_pointer(p) and _is_index(at), lambda p, at: p.dtype, of_type=True)
+def get(builder: Any, kind: Any, pointer: Value, offset: Value) -> Value:
     """Load one element."""
-    if not isinstance(pointer, FlatPointer) or not _is_index(offset):
-        raise TypingError(f"get({pointer}, {offset})")
-    dtype = pointer.dtype
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        numbers = []
-        for place in _part_addresses(builder, args[0], args[1], dtype):
-            loaded = builder.load(place, align=_alignment(dtype))
-            mark_scope(builder.module, loaded, pointer.scope)
-            numbers.append(loaded)
-        if isinstance(dtype, types.Complex):
-            return complex_value(builder, numbers)
-        if dtype == types.boolean:
-            return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
-        return loaded
-
-    return dtype(pointer, types.int64), codegen
+    numbers = []
+    for place in _part_addresses(builder, pointer, offset, kind.dtype):
+        loaded = builder.load(place, align=_alignment(kind.dtype))
+        mark_scope(builder.module, loaded, kind.scope)
+        numbers.append(loaded)
+    if isinstance(kind.dtype, types.Complex):
+        return complex_value(builder, numbers)
+    if kind.dtype == types.boolean:
+        return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
+    return loaded
 
 
 @intrinsic
@@ -307,10 +304,6 @@ def any_step(typingctx: Any, n: Any) -> Any:
         return builder.add(args[0], zero, flags=["nsw"])
 
     return types.int64(types.int64), codegen
-
-
-def _is_pointer(kind: Any) -> bool:
-    return isinstance(kind, FlatPointer)
 
 
 @emitted(_is_pointer, types.boolean)

@@ -72,10 +72,12 @@ def emitted(
     """
 
     def decorate(emit: Callable[..., Any]) -> Any:
+        name = getattr(emit, "__name__", str(emit))
+
         def typing(*operands: Any) -> Any:
             kinds = tuple(map(types.unliteral, operands))
             if not accepts(*kinds):
-                raise TypingError(f"{emit.__name__}({', '.join(map(str, operands))})")
+                raise TypingError(f"{name}: operands are {operands}")
 
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 made = emit(builder, *kinds[:of_type], *args)
@@ -84,8 +86,8 @@ def emitted(
             result = gives if isinstance(gives, types.Type) else gives(*kinds)
             return result(*kinds), codegen
 
-        arity = len(inspect.signature(emit).parameters) - 1 - of_type
-        return intrinsic_of(emit.__name__, arity, typing, emit.__doc__ or "")
+        values = inspect.getfullargspec(emit).args[1 + of_type :]
+        return intrinsic_of(name, len(values), typing, emit.__doc__ or "")
 
     return decorate
 
