@@ -10,7 +10,7 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
-from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.interpret import (
     argument_paths,
@@ -240,7 +240,7 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
         else:
             kind = int if parameter.name in indices else parameter.type.dtype.type
             checks.append(PathCheck(path, CheckKind.TYPE, kind))
-    leaves = tuple(_leaf(r) for r in program.results)
+    leaves = tuple(ResultLeaf(r) if isinstance(r, int) else HostLeaf(r) for r in program.results)
     structure: ResultStructure = (
         leaves[0]
         if len(leaves) == 1
@@ -277,10 +277,6 @@ def _with_numbers_copied(graph: Graph) -> Graph:
             )
             results[at] = copied
     return replace(graph, block=replace(graph.block, ops=ops), results=tuple(results))
-
-
-def _leaf(result: int | HostExpr) -> ResultLeaf | HostLeaf:
-    return ResultLeaf(result) if isinstance(result, int) else HostLeaf(result)
 
 
 def _classes(args: tuple[Any, ...]) -> Key:

@@ -133,7 +133,9 @@ def chain_of(statement: Stmt) -> Chain | None:
         loops.append(loop)
         body = loop.body
     points = tuple(s for s in body if _is_point(s))
-    if not loops or len(points) != len(body) or not _takes_chunks(loops[0]):
+    if not loops or len(points) != len(body):
+        return None
+    if (loops[0].lower, loops[0].upper) != (Var("lo"), Var("hi")):
         return None
     chain = Chain(statement, tuple(levels), tuple(loops), points)
     variables = chain.variables
@@ -152,10 +154,6 @@ def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
     if isinstance(s, If):
         return not s.orelse and all(isinstance(t, StoreElement) for t in s.body)
     return isinstance(s, StoreElement) or (isinstance(s, Let) and not s.rebind)
-
-
-def _takes_chunks(loop: For) -> bool:
-    return loop.lower == Var("lo") and loop.upper == Var("hi")
 
 
 def elements(expr: Expr) -> Iterator[Access]:

@@ -21,6 +21,7 @@ from fusejit.codegen.analysis.integer_facts import (
     Not,
     Opaque,
 )
+from fusejit.codegen.analysis.kernel_statements import U64
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import BOOL, I64
 from fusejit.ir.loops.nodes import (
@@ -37,7 +38,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
-_U64 = np.dtype(np.uint64)
 ZERO = Polynomial.const(0)
 HIDDEN = "@"  # how atoms begin that have no name in the text
 
@@ -202,14 +202,10 @@ def _converted(of: _Operation) -> Known64 | None:
     if isinstance(operand, Narrow):
         return operand.value if of.dtype in (I64, None) else None
     if isinstance(operand, Polynomial):
-        if of.dtype == _U64:
+        if of.dtype == U64:
             return Unsigned(operand)
         return operand if of.dtype in (I64, None) else None
     return operand if of.dtype == BOOL and is_condition(operand) else None
-
-
-def _as_int64(of: _Operation) -> Known64 | None:
-    return _converted(replace(of, dtype=I64))
 
 
 def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
@@ -364,7 +360,7 @@ _SIGNS = {
 _READERS: dict[Operation, _Reader] = {
     CONVERT: _converted,
     CAST: _converted,
-    Operation("int"): _as_int64,
+    Operation("int"): lambda of: _converted(replace(of, dtype=I64)),
     Operation("&"): _both,
     Operation("|"): _either,
     Operation("not"): _opposite,

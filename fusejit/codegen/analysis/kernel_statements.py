@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from fusejit.codegen.analysis.rewriting import subexpressions
 from fusejit.ir.loops.index_math import I64
 from fusejit.ir.loops.mentioned_names import memory_of, parts
@@ -27,6 +29,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 
+U64 = np.dtype(np.uint64)
 DIVISIONS = frozenset(
     Operation(name, kind, scalar_form)
     for name in ("remainder", "floor_divide")
@@ -102,13 +105,16 @@ def is_check(s: Stmt) -> bool:
     )
 
 
+def is_power_of_two(value: Expr) -> bool:
+    """Whether it is a number by which a division is a shift or a mask."""
+    return isinstance(value, Number) and int(value.value).bit_count() == 1
+
+
 def is_division(s: Let) -> bool:
     """A division of 64-bit integers, but for a power of two: that is a shift."""
     if not isinstance(s.value, Apply) or s.value.op not in DIVISIONS:
         return False
-    divisor = s.value.operands[1]
-    is_shift = isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
-    return s.value.dtype == I64 and not is_shift
+    return s.value.dtype == I64 and not is_power_of_two(s.value.operands[1])
 
 
 def moduli(s: Stmt) -> Iterator[int]:

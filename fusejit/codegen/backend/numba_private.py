@@ -367,10 +367,6 @@ def _written_contexts() -> tuple[Any, Any]:
     return typing_context, _numba(".core.compiler")._make_subtarget(target_context, _flags())
 
 
-def _num_instructions(module: Any) -> int:
-    return sum(len(block.instructions) for f in module.functions for block in f.blocks)
-
-
 def compile_loops(
     loops: LoopModule,
     signature: PlainSignature,
@@ -403,7 +399,7 @@ def compile_loops(
             described = kernel.described("kernel", argument_types(signature), types.int64)
             emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
         enter("LLVM")
-        size = _num_instructions(module)
+        size = sum(len(block.instructions) for f in module.functions for block in f.blocks)
         check_budget(_SECONDS_OF_AN_INSTRUCTION * size)
         library.add_ir_module(module)
         with _level_for(size):

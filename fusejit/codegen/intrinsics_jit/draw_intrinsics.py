@@ -91,11 +91,6 @@ def _uniform_f32(builder: Any, bits: Value) -> Value:
     return builder.fmul(builder.uitofp(high, _F32), ir.Constant(_F32, 1.0 / 16777216.0))
 
 
-def _of_numpy(builder: Any, bits: Value, name: str) -> Value:
-    """NumPy's own function, where Numba has no tables."""
-    return call_c(builder, DRAW_SYMBOL + name, _F64, bits)
-
-
 def _normal_in(builder: Any, number: Value) -> tuple[Value, ...]:
     """What 64 bits say: the cell, the bits of the distance, the distance, whether it is inside."""
     cell = builder.and_(number, int64(_CELLS - 1))
@@ -124,8 +119,8 @@ def _drawn(
     write_tail: Callable[..., None],
 ) -> Value:
     """A number by the ziggurat: here where it is inside, else by a function of its own."""
-    if not ziggurat_tables():
-        return _of_numpy(builder, bits, f"random_standard_{name}")
+    if not ziggurat_tables():  # NumPy's own function, where Numba has no tables
+        return call_c(builder, f"{DRAW_SYMBOL}random_standard_{name}", _F64, bits)
     number = _next(builder, bits, "uint64")
     *_, x, inside = read(builder, number)
     write = partial(_write_again, read, table, exponent, write_tail)

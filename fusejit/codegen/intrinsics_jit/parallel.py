@@ -128,11 +128,6 @@ def once_in_module(module: Any, key: tuple[Any, ...], make: Callable[[], Value])
     return made[key]
 
 
-def _task(module: Any, body: Callee, data_type: Any) -> Value:
-    key = ("task", *body.key, str(data_type))
-    return once_in_module(module, key, lambda: _emit_task(module, body, data_type))
-
-
 def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
     name = module.get_unique_name("fusejit_chunks")
@@ -241,7 +236,7 @@ def emit_parallel_for(
     chunks_per_thread: int = CHUNKS_PER_THREAD,
 ) -> None:
     """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
-    append = builder.append_basic_block
+    append, module = builder.append_basic_block, builder.module
     large, serial, done = (append(f"parallel.{name}") for name in ("large", "serial", "done"))
     enough = builder.icmp_signed(">=", work_ns, int64(SERIAL_BELOW_NS))
     builder.cbranch(enough, large, serial)
@@ -252,10 +247,11 @@ def emit_parallel_for(
     data = cgutils.alloca_once(builder, data_type)
     for k, field in enumerate(fields):
         builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
-    task = _task(builder.module, body, data_type)
+    key = ("task", *body.key, str(data_type))
+    task = once_in_module(module, key, lambda: _emit_task(module, body, data_type))
     raw_data = builder.bitcast(data, BYTE_POINTER)
     most = int64(chunks_per_thread)
-    launch = once_in_module(builder.module, ("launch",), lambda: _emit_launch(builder.module))
+    launch = once_in_module(module, ("launch",), lambda: _emit_launch(module))
     launched = builder.call(launch, [task, raw_data, extent, work_ns, most])
     builder.cbranch(launched, done, serial)
 

@@ -58,47 +58,22 @@ def lane_of_columns(
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = scalar("subtract", results[at], Element(f"pivot{s}", name("c")), dtype=dtype)
     share = share_of(acc, "rows")
-    full = sweep(
-        [
-            *lane_at(acc, lets, number),
-            StoreElement(means, place, Var(f"mean{s}")),
-            StoreElement(squares, place, Var(f"square{s}")),
-        ]
-    )
-
+    pair = ((means, f"mean{s}"), (squares, f"square{s}"))
+    stores = (StoreElement(pointer, place, Var(value)) for pointer, value in pair)
+    full = sweep([*lane_at(acc, lets, number), *stores])
     here, there = Element(means, place), Element(squares, place)
     divided = scalar("divide", here, convert(Var("rows"), dtype), dtype=dtype)
     shared = scalar("multiply", here, Var(f"share{s}"), dtype=dtype)
+    begin = [StoreElement(p, place, acc.identity) for p in (means, squares)]
+    grown: list[Stmt] = [*lets, StoreElement(means, place, sum_of(acc, here, number))]
+    squared = StoreElement(squares, place, with_square(acc, there))
+    about: list[Stmt] = [*lets, distance_of(acc, number, here), squared]
+    mean_of_one, mean = (sweep([StoreElement(means, place, m)]) for m in (divided, shared))
     few: list[Stmt] = [
-        sweep(
-            [
-                StoreElement(means, place, acc.identity),
-                StoreElement(squares, place, acc.identity),
-            ]
-        ),
-        over(
-            "i",
-            Var("rows"),
-            [sweep([*lets, StoreElement(means, place, sum_of(acc, here, number))])],
-        ),
-        If(
-            equal("spacing", 1),
-            [sweep([StoreElement(means, place, divided)])],
-            [sweep([StoreElement(means, place, shared)])],
-        ),
-        over(
-            "i",
-            Var("rows"),
-            [
-                sweep(
-                    [
-                        *lets,
-                        distance_of(acc, number, here),
-                        StoreElement(squares, place, with_square(acc, there)),
-                    ]
-                )
-            ],
-        ),
+        sweep(begin),
+        over("i", "rows", [sweep(grown)]),
+        If(equal("spacing", 1), [mean_of_one], [mean]),
+        over("i", "rows", [sweep(about)]),
     ]
     return [share, If(equal("rows", LANE_ROWS), [full], few)]
 
@@ -109,15 +84,11 @@ def merge_lanes(acc: Accumulator) -> list[Stmt]:
     places = f"stack{s}", f"squares{s}"
     c, w = name("c"), name("w")
     right, left = name("top") * w + c, (name("top") - 1) * w + c
+    last = name("m") - name(f"first{s}") + name("span") - 1
     return [
         let(f"first{s}", compute("&", "lane", sub(floordiv("span", 2), 1))),
         let(f"lower{s}", ceildiv(name("m") - name(f"first{s}"), name("span"))),
-        let(
-            f"upper{s}",
-            floordiv(
-                sub(name("m") - name(f"first{s}") + name("span") - 1, floordiv("span", 2)), "span"
-            ),
-        ),
+        let(f"upper{s}", floordiv(sub(last, floordiv("span", 2)), "span")),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
         sweep(merge(acc, places, left, places, right)),
     ]

@@ -91,17 +91,14 @@ def block_of_row(
     def in_lanes(count: Expr, group: Polynomial) -> For:
         at_group = group * LANES + j
         point, values = reduction_point(nest, {loop.var: base + at_group})
-        number = f"number{s}"
-        return over(
-            "j",
-            count,
-            [
-                *point,
-                Let(number, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
-                StoreElement(numbers, at_group, Var(number)),
-                StoreElement(means, j, sum_of(acc, Element(means, j), Var(number))),
-            ],
-        )
+        number = Var(f"number{s}")
+        body: list[Stmt] = [
+            *point,
+            Let(number.name, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
+            StoreElement(numbers, at_group, number),
+            StoreElement(means, j, sum_of(acc, Element(means, j), number)),
+        ]
+        return over("j", count, body)
 
     def about_means(count: Expr, group: Polynomial) -> For:
         number, mean = Element(numbers, group * LANES + j), Element(means, j)
@@ -115,6 +112,22 @@ def block_of_row(
             over("j", count, [StoreElement(means, start + j, mean)]),
         ]
 
+    def halved(lower: Polynomial, count: Expr, left: Polynomial, right: Polynomial) -> list[Stmt]:
+        return [*weights(acc, left, right), _halved(acc, lower, count)]
+
+    each, more, split = name("each"), name("more"), name("split")
+    first = halved(Polynomial.const(0), Var("split"), each + 1, each + more)
+    others = halved(split, Integer(name("half") - split), each + more, each)
+    halving: list[Stmt] = [
+        let("half", floordiv("width", 2)),
+        let("each", floordiv(m, "width")),
+        let("odd", sub(m, each * name("width"))),
+        let("more", int_of(compute(">", "odd", "half"))),
+        let("split", name("odd") - name("half") * more),
+        If(compute(">", "split", 0), first),
+        If(compute(">", "each", 0), others),
+        let("width", "half", rebind=True),
+    ]
     rest = f"rest{s}"
     partly: list[Stmt] = [
         filled(means, LANES, acc.identity),
@@ -137,32 +150,7 @@ def block_of_row(
             [If(less(m, FEWEST), _sequential(nest, acc, at, loop, base, m), partly)],
         ),
         let("width", Call("lane_width", (m,))),
-        While(
-            [],
-            compute(">", "width", 1),
-            [
-                let("half", floordiv("width", 2)),
-                let("each", floordiv(m, "width")),
-                let("odd", sub(m, name("each") * name("width"))),
-                let("more", int_of(compute(">", "odd", "half"))),
-                let("split", name("odd") - name("half") * name("more")),
-                If(
-                    compute(">", "split", 0),
-                    [
-                        *weights(acc, name("each") + 1, name("each") + name("more")),
-                        _halved(acc, Polynomial.const(0), Var("split")),
-                    ],
-                ),
-                If(
-                    compute(">", "each", 0),
-                    [
-                        *weights(acc, name("each") + name("more"), name("each")),
-                        _halved(acc, name("split"), Integer(name("half") - name("split"))),
-                    ],
-                ),
-                let("width", "half", rebind=True),
-            ],
-        ),
+        While([], compute(">", "width", 1), halving),
     ]
 
 
@@ -344,7 +332,7 @@ def finish(acc: Accumulator, blocks: Expr, numbers: Expr) -> list[Stmt]:
     as the lowest bit of that number says, the next one as many as the next bit, and so on.
     """
     s = acc.suffix
-    rest, bit = f"pending{s}", f"bit{s}"
+    rest, bit, bottom = f"pending{s}", f"bit{s}", Element(f"stackq{s}", Polynomial.const(0))
     lowest = compute("&", rest, compute("neg", rest))
     return [
         Let(f"total{s}", acc.identity),
@@ -362,10 +350,7 @@ def finish(acc: Accumulator, blocks: Expr, numbers: Expr) -> list[Stmt]:
                 moved(rest, -name(bit)),
             ],
         ),
-        If(
-            compute(">", f"top{s}", 0),
-            [Let(f"total{s}", Element(f"stackq{s}", Polynomial.const(0)), rebind=True)],
-        ),
+        If(compute(">", f"top{s}", 0), [Let(f"total{s}", bottom, rebind=True)]),
     ]
 
 

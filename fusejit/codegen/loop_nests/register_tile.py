@@ -51,7 +51,6 @@ from fusejit.ir.loops.nodes import (
     StoreElement,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType
 
 REGISTER_BYTES = 64
@@ -120,8 +119,10 @@ class _Tile:
 
     def statements(self) -> list[Stmt]:
         """The whole nest."""
-        inner_vars = {f"d{d}" for d in _inner_dims(self.nest.op)}
-        outer = [p for p in self.nest.loops if p.var not in inner_vars and not self._is_inside(p)]
+        iterators = enumerate(self.nest.op.iterators)
+        inner_vars = {f"d{d}" for d, i in iterators if i is not IteratorType.PARALLEL}
+        inside = {*inner_vars, self.vector_dim, *(var for var, _ in self.rows)}
+        outer = [p for p in self.nest.loops if p.var not in inside]
         reductions = [p for p in self.nest.loops if p.var in inner_vars]
         num_points = self.extent
         for _, size in self.rows:
@@ -140,9 +141,6 @@ class _Tile:
         inner = wrap(reductions, [*lets, *(s for s in steps if isinstance(s, For))])
         inner = [*starts, *inner] if self.in_order else [*inner, *starts]
         return wrap(outer, [*start, *inner, *ends])
-
-    def _is_inside(self, loop: LoopDim) -> bool:
-        return loop.var == self.vector_dim or any(loop.var == var for var, _ in self.rows)
 
     @staticmethod
     def _pointer(acc: Accumulator) -> str:
@@ -204,11 +202,6 @@ class _Tile:
             replace(s, lanes=self.lanes) if isinstance(s, For) and s.var == LANE else s
             for s in placed
         ]
-
-
-def _inner_dims(op: GenericOp) -> list[int]:
-    """The dims along which terms are combined."""
-    return [d for d, i in enumerate(op.iterators) if i is not IteratorType.PARALLEL]
 
 
 def _moved(reference: Reference, here: Mapping[str, Polynomial]) -> Reference:

@@ -18,9 +18,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
-import numpy as np
-
-from fusejit.codegen.analysis.kernel_statements import flat, is_check, known_values
+from fusejit.codegen.analysis.kernel_statements import U64, flat, is_check, known_values
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, negated
@@ -38,7 +36,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
 
-_U64 = np.dtype(np.uint64)
 _COPIES = (CONVERT, Operation("int"))
 _FAR = 16  # statements between an index and its check
 
@@ -126,8 +123,8 @@ def _is_checked(
 
 
 def _written(name: str, index: Polynomial, size: Polynomial) -> list[Stmt]:
-    sides = (cast(_int64(n), _U64) for n in (index, size))
-    below = scalar("less", *sides, dtype=BOOL, of=_U64)
+    sides = (cast(_int64(n), U64) for n in (index, size))
+    below = scalar("less", *sides, dtype=BOOL, of=U64)
     far = Call("unlikely", (negated(below),))
     return [
         Let(name, _int64(index)),
@@ -158,7 +155,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 def _integer(value: Expr, known: dict[str, Expr]) -> Polynomial | None:
     """An int64 (or its cast to an unsigned number) as a polynomial of names."""
     value = _origin(value, known)
-    if isinstance(value, Apply) and value.op == CAST and value.dtype == _U64:
+    if isinstance(value, Apply) and value.op == CAST and value.dtype == U64:
         return _integer(value.operands[0], known)
     if isinstance(value, Integer):
         return value.value
@@ -190,5 +187,5 @@ def _source(value: Expr, known: dict[str, Expr]) -> str | None:
 def _is_copy(value: Expr) -> TypeGuard[Apply]:
     """Whether it is the same integer: a cast to an int64 may be that of a float."""
     return isinstance(value, Apply) and (
-        value.op in _COPIES or (value.op == CAST and value.dtype == _U64)
+        value.op in _COPIES or (value.op == CAST and value.dtype == U64)
     )

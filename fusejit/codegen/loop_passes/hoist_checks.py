@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import given_once, is_check
+from fusejit.codegen.analysis.kernel_statements import given_once, is_check, is_power_of_two
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
@@ -122,6 +122,5 @@ def _is_repeatable(value: Expr) -> bool:
     if not isinstance(value, Apply) or not all(map(_is_repeatable, value.operands)):
         return False
     if value.op.name in _DIVISIONS:
-        divisor = value.operands[-1]
-        return isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
+        return is_power_of_two(value.operands[-1])
     return value.op.name in _REPEATABLE

@@ -91,7 +91,7 @@ class _Invariants:
     def offset(self, offset: Polynomial) -> Polynomial:
         constant = [t for t in offset.terms if not t[0]]
         part = Polynomial(
-            tuple(t for t in offset.terms if t[0] and not self._changes(Polynomial((t,))))
+            tuple(t for t in offset.terms if t[0] and not Polynomial((t,)).names() & self.given)
         )
         if len(part.terms) + len(constant) == len(offset.terms) or not _is_work(part):
             return offset
@@ -101,9 +101,6 @@ class _Invariants:
 
     def expr(self, expr: Expr) -> Expr:
         return with_offsets(expr, self.offset)
-
-    def _changes(self, term: Polynomial) -> bool:
-        return bool(term.names() & self.given)
 
 
 def _is_work(part: Polynomial) -> bool:

@@ -17,6 +17,7 @@ Every point computes exactly what it did: bits do not change.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 
@@ -163,20 +164,15 @@ def merged_chains(first: Chain, second: Chain, own: frozenset[str]) -> Chain | N
     taken = mine | mentions(second.nest)
     for let in second.lets():
         if let.name in mine:
-            to_first[let.name] = Var(_new_name(let.name, taken))
-            taken |= {to_first[let.name].name}  # type: ignore[union-attr]
+            numbered = (f"{let.name}_{at}" for at in itertools.count(1))
+            name = next(n for n in numbered if n not in taken)
+            to_first[let.name] = Var(name)
+            taken |= {name}
     second = second.with_names(to_first)
     shared = _shared(first, second)
     if shared is None or not _pays(first, second, shared, own):
         return None
     return _joined(first, second)
-
-
-def _new_name(name: str, taken: frozenset[str]) -> str:
-    at = 1
-    while f"{name}_{at}" in taken:
-        at += 1
-    return f"{name}_{at}"
 
 
 def _shared(first: Chain, second: Chain) -> int | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import flat, known_values
+from fusejit.codegen.analysis.kernel_statements import flat, is_power_of_two, known_values
 from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.nodes import (
@@ -22,7 +22,6 @@ from fusejit.ir.loops.nodes import (
     Expr,
     Integer,
     Let,
-    Number,
     Operation,
     Stmt,
     Var,
@@ -65,7 +64,7 @@ def _near(value: Expr, known: dict[str, Expr]) -> Expr:
         _is_remainder(value)
         and is_wide
         and _is_sum(operands[0], known)
-        and not _is_power_of_two(operands[1])
+        and not is_power_of_two(operands[1])
     ):
         return Call("near_mod", operands)
     return value
@@ -97,7 +96,3 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 def _is_product(value: Expr, known: dict[str, Expr]) -> bool:
     value = _origin(value, known)
     return isinstance(value, Apply) and value.op not in _SUMS and not _is_remainder(value)
-
-
-def _is_power_of_two(value: Expr) -> bool:
-    return isinstance(value, Number) and int(value.value).bit_count() == 1

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
+from fusejit.codegen.analysis.kernel_statements import U64
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64
@@ -24,7 +23,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 
-_DROPPED = (I64, np.dtype(np.uint64), BOOL)
+_DROPPED = (I64, U64, BOOL)
 
 
 def drop_unread(statements: Sequence[Stmt], cells: frozenset[str]) -> list[Stmt]:

@@ -81,7 +81,7 @@ def _statement(s: Stmt, depth: int) -> list[str]:
             return [f"{pad}put({s.pointer}, {s.offset}, {expression(s.value)})"]
         case Scratch():
             function = "scratch" if s.on_stack else "heap_scratch"
-            size = f"{expression(s.size)}, {token(s.dtype)}{scope_text(s.scope)}"
+            size = f"{expression(s.size)}, {token(s.dtype)}{f', {s.scope}' if s.scope else ''}"
             return [f"{pad}{s.name} = {function}({size})"]
         case Free():
             return [f"{pad}free_scratch({s.name})"]
@@ -116,11 +116,6 @@ def launcher_of(launch: Launch) -> str:
     if launch.is_streamed:
         return "stream_for"
     return "uneven_for" if launch.is_uneven else "parallel_for"
-
-
-def scope_text(scope: int) -> str:
-    """The alias scope argument of ``scratch``, where there is one."""
-    return f", {scope}" if scope else ""
 
 
 def expression(expr: Expr) -> str:
