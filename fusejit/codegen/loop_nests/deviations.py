@@ -254,13 +254,9 @@ def weights(acc: Accumulator, left: Polynomial, right: Polynomial) -> list[Stmt]
     product = scalar("multiply", lefts, rights, dtype=_F64)
     part = scalar("divide", rights, both, dtype=_F64)
     parts = scalar("divide", product, both, dtype=_F64)
-    return [
-        If(
-            equal(left, right),
-            [Let(share, Number(0.5, acc.dtype)), Let(weight, convert(half, acc.dtype))],
-            [Let(share, convert(part, acc.dtype)), Let(weight, convert(parts, acc.dtype))],
-        )
-    ]
+    alike = [Let(share, Number(0.5, acc.dtype)), Let(weight, convert(half, acc.dtype))]
+    others = [Let(share, convert(part, acc.dtype)), Let(weight, convert(parts, acc.dtype))]
+    return [If(equal(left, right), alike, others)]
 
 
 def merge(
@@ -294,6 +290,11 @@ def push(acc: Accumulator, mean: Expr, squares: Expr, count: Expr) -> list[Stmt]
     """Put the pair of block ``k``, of ``count`` numbers, on the stack; neighbours merge."""
     s = acc.suffix
     places, top = _stack(acc), name(f"top{s}")
+    level: list[Stmt] = [
+        *_merge_top(acc),
+        let(f"lower{s}", name(f"lower{s}") * 2, rebind=True),
+        let(f"pending{s}", compute(">>", f"pending{s}", 1), rebind=True),
+    ]
     return [
         StoreElement(places[0], top, mean),
         StoreElement(places[1], top, squares),
@@ -301,15 +302,7 @@ def push(acc: Accumulator, mean: Expr, squares: Expr, count: Expr) -> list[Stmt]
         let(f"pending{s}", "k"),
         let(f"upper{s}", count),
         let(f"lower{s}", BLOCK),
-        While(
-            [],
-            equal(compute("&", f"pending{s}", 1), 1),
-            [
-                *_merge_top(acc),
-                let(f"lower{s}", name(f"lower{s}") * 2, rebind=True),
-                let(f"pending{s}", compute(">>", f"pending{s}", 1), rebind=True),
-            ],
-        ),
+        While([], equal(compute("&", f"pending{s}", 1), 1), level),
     ]
 
 
@@ -334,22 +327,19 @@ def finish(acc: Accumulator, blocks: Expr, numbers: Expr) -> list[Stmt]:
     s = acc.suffix
     rest, bit, bottom = f"pending{s}", f"bit{s}", Element(f"stackq{s}", Polynomial.const(0))
     lowest = compute("&", rest, compute("neg", rest))
+    level: list[Stmt] = [
+        let(bit, lowest, rebind=True),
+        let(f"lower{s}", name(bit) * BLOCK),
+        *_merge_top(acc),
+        moved(rest, -name(bit)),
+    ]
     return [
         Let(f"total{s}", acc.identity),
         let(rest, blocks),
         let(bit, lowest),
         let(f"upper{s}", sub(numbers, (name(rest) - name(bit)) * BLOCK)),
         moved(rest, -name(bit)),
-        While(
-            [],
-            compute(">", rest, 0),
-            [
-                let(bit, lowest, rebind=True),
-                let(f"lower{s}", name(bit) * BLOCK),
-                *_merge_top(acc),
-                moved(rest, -name(bit)),
-            ],
-        ),
+        While([], compute(">", rest, 0), level),
         If(compute(">", f"top{s}", 0), [Let(f"total{s}", bottom, rebind=True)]),
     ]
 

@@ -355,18 +355,15 @@ def _push(acc: Accumulator, value: Expr) -> list[Stmt]:
     """Put the total of block ``k`` on the stack, merging neighbours of equal size."""
     s = acc.suffix
     left = Element(f"stack{s}", name(f"top{s}"))
+    level: list[Stmt] = [
+        moved(f"top{s}", -1),
+        Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
+        let(f"count{s}", compute(">>", f"count{s}", 1), rebind=True),
+    ]
     return [
         Let(f"right{s}", value),
         let(f"count{s}", "k"),
-        While(
-            [],
-            equal(compute("&", f"count{s}", 1), 1),
-            [
-                moved(f"top{s}", -1),
-                Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
-                let(f"count{s}", compute(">>", f"count{s}", 1), rebind=True),
-            ],
-        ),
+        While([], equal(compute("&", f"count{s}", 1), 1), level),
         StoreElement(f"stack{s}", name(f"top{s}"), Var(f"right{s}")),
         moved(f"top{s}", 1),
     ]
