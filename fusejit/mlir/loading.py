@@ -10,7 +10,7 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
-from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.interpret import (
     argument_paths,
@@ -179,25 +179,20 @@ class MlirFunction:
         exprs = [s.expr for s in self.graph.symbols]
         return frozenset(e.attr.name for e in exprs if e.op == "path")
 
+    def _named(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        return {p.name: a for p, a in zip(self.program.parameters, args, strict=True)}
+
     def _check_sizes(self, args: tuple[Any, ...]) -> None:
-        names = [p.name for p in self.program.parameters]
-        paths = argument_paths(
-            dict(zip(names, args, strict=True)), constants=self.program.constants
-        )
-        broken = check_guards(self.graph, paths)
+        given = self._named(args)
+        broken = check_guards(self.graph, argument_paths(given, constants=self.program.constants))
         if broken is not None:
-            sizes = ", ".join(
-                f"{n}: {a.shape}" for n, a in zip(names, args, strict=True)
-                if isinstance(a, np.ndarray)
-            )  # fmt: skip
+            arrays = {n: a for n, a in given.items() if isinstance(a, np.ndarray)}
+            sizes = ", ".join(f"{n}: {a.shape}" for n, a in arrays.items())
             raise ValueError(f"{self.__name__}(): {broken.reason} ({sizes})")
 
     def _interpreted(self, args: tuple[Any, ...]) -> Any:
         """The results by the interpreter: for calls that no kernel serves (np.errstate raises)."""
-        names = [p.name for p in self.program.parameters]
-        paths = argument_paths(
-            dict(zip(names, args, strict=True)), constants=self.program.constants
-        )
+        paths = argument_paths(self._named(args), constants=self.program.constants)
         values = interpret(self.graph, paths)
         environment = host_environment(self.graph, paths)
         leaves = [
@@ -245,7 +240,7 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
         else:
             kind = int if parameter.name in indices else parameter.type.dtype.type
             checks.append(PathCheck(path, CheckKind.TYPE, kind))
-    leaves = tuple(_leaf(r) for r in program.results)
+    leaves = tuple(ResultLeaf(r) if isinstance(r, int) else HostLeaf(r) for r in program.results)
     structure: ResultStructure = (
         leaves[0]
         if len(leaves) == 1
@@ -282,10 +277,6 @@ def _with_numbers_copied(graph: Graph) -> Graph:
             )
             results[at] = copied
     return replace(graph, block=replace(graph.block, ops=ops), results=tuple(results))
-
-
-def _leaf(result: int | HostExpr) -> ResultLeaf | HostLeaf:
-    return ResultLeaf(result) if isinstance(result, int) else HostLeaf(result)
 
 
 def _classes(args: tuple[Any, ...]) -> Key:

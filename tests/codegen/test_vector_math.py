@@ -21,9 +21,10 @@ from fusejit.codegen.intrinsics import vector_math
 from fusejit.codegen.intrinsics.intrinsic_table import INTRINSICS
 from fusejit.codegen.intrinsics_jit import vector_math as jitted
 from fusejit.codegen.machine import probe as probing
-from fusejit.codegen.machine.probe import VectorSupport, external_symbols, probe
+from fusejit.codegen.machine.probe import VectorSupport, probe
 from fusejit.dataclass import replace
 from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
+from fusejit_testing.external_symbols import external_symbols
 
 FLOATS = (np.float32, np.float64)
 NUMBERS = (*FLOATS, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_)

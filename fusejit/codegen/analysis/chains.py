@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import TypeGuard
 
+from fusejit.codegen.analysis.rewriting import subexpressions, with_operands
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
     Element,
     Expr,
     For,
@@ -80,6 +79,36 @@ class Chain:
         """The pointers that are stored to."""
         return frozenset(pointer for pointer, _ in self.writes())
 
+    def with_names(self, names: dict[str, Expr]) -> Chain:
+        """The chain with other names for its loops, and for some of what is given in it."""
+
+        def let(s: Let) -> Let:
+            name = names.get(s.name, Var(s.name))
+            assert isinstance(name, Var)
+            return replace(s, name=name.name, value=renamed(s.value, names))
+
+        def store(s: StoreElement) -> StoreElement:
+            offset = renamed_polynomial(s.offset, names)
+            return replace(s, offset=offset, value=renamed(s.value, names))
+
+        def point(s: Let | StoreElement | If) -> Let | StoreElement | If:
+            if isinstance(s, Let):
+                return let(s)
+            if isinstance(s, StoreElement):
+                return store(s)
+            stores = [store(t) for t in s.body if isinstance(t, StoreElement)]
+            return replace(s, condition=renamed(s.condition, names), body=stores)
+
+        def loop(s: For) -> For:
+            variable = names[s.var]
+            assert isinstance(variable, Var)
+            lower, upper = renamed(s.lower, names), renamed(s.upper, names)
+            return replace(s, var=variable.name, lower=lower, upper=upper)
+
+        levels = tuple(tuple(map(let, level)) for level in self.levels)
+        loops, points = tuple(map(loop, self.loops)), tuple(map(point, self.points))
+        return Chain(self.nest, levels, loops, points)
+
     def statement(self) -> ParallelFor:
         """The nest with what the chain holds now."""
         body: list[Stmt] = list(self.points)
@@ -104,7 +133,9 @@ def chain_of(statement: Stmt) -> Chain | None:
         loops.append(loop)
         body = loop.body
     points = tuple(s for s in body if _is_point(s))
-    if not loops or len(points) != len(body) or not _takes_chunks(loops[0]):
+    if not loops or len(points) != len(body):
+        return None
+    if (loops[0].lower, loops[0].upper) != (Var("lo"), Var("hi")):
         return None
     chain = Chain(statement, tuple(levels), tuple(loops), points)
     variables = chain.variables
@@ -125,17 +156,9 @@ def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
     return isinstance(s, StoreElement) or (isinstance(s, Let) and not s.rebind)
 
 
-def _takes_chunks(loop: For) -> bool:
-    return loop.lower == Var("lo") and loop.upper == Var("hi")
-
-
 def elements(expr: Expr) -> Iterator[Access]:
     """The elements that an expression loads."""
-    if isinstance(expr, Element):
-        yield expr.pointer, expr.offset
-    elif isinstance(expr, Apply | Call):
-        for operand in expr.operands:
-            yield from elements(operand)
+    return ((e.pointer, e.offset) for e in subexpressions(expr) if isinstance(e, Element))
 
 
 def are_apart(first: Polynomial, second: Polynomial, variables: Sequence[str]) -> bool:
@@ -163,9 +186,7 @@ def renamed(expr: Expr, names: dict[str, Expr]) -> Expr:
         return Integer(renamed_polynomial(expr.value, names))
     if isinstance(expr, Element):
         return Element(expr.pointer, renamed_polynomial(expr.offset, names))
-    if isinstance(expr, Apply | Call):
-        return replace(expr, operands=tuple(renamed(o, names) for o in expr.operands))
-    return expr
+    return with_operands(expr, lambda operand: renamed(operand, names))
 
 
 def renamed_polynomial(value: Polynomial, names: dict[str, Expr]) -> Polynomial:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops.mentioned_names import element_names, expr_names, memory_of
+from fusejit.ir.loops.mentioned_names import element_names, expr_names, memory_of, parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -265,12 +265,9 @@ class _Occurrences:
                     for branch in (s.body, s.orelse):
                         self._at += 1
                         self._block(branch, (*around, self._at))
-                case Launch():
-                    for expr in (*s.numbers, *s.arguments):
+                case Launch() | Return():
+                    for expr in parts(s)[0]:
                         self._reads(expr_names(expr), around)
-                case Return(value=value):
-                    if value is not None:
-                        self._reads(expr_names(value), around)
 
     def _reads(self, names: Iterable[str], around: tuple[int, ...]) -> None:
         self._at += 1

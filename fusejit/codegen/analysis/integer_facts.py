@@ -129,7 +129,7 @@ class Facts:
         self._choices[name] = sign, first, second
 
     # -- proofs --------------------------------------------------------------------------------
-    def proves(self, goal: Polynomial, depth: int | None = None) -> bool:
+    def proves(self, goal: Polynomial) -> bool:
         """Whether ``goal >= 0`` follows: a sum of facts and of a constant that is not negative.
 
         >>> i, n = Polynomial.name("i"), Polynomial.name("n")
@@ -139,7 +139,7 @@ class Facts:
         >>> facts.proves(n - 1 - i), facts.proves(n - 3 - i)
         (True, False)
         """
-        return self._follows(goal, self._depth if depth is None else depth, {})
+        return self._follows(goal, self._depth, {})
 
     def _follows(self, goal: Polynomial, depth: int, failed: dict[Polynomial, int]) -> bool:
         """`proves`; ``failed``: goals that did not follow in this proof, and from how many facts.
@@ -187,13 +187,11 @@ class Facts:
         if isinstance(condition, And):
             both = (self.decides(c, truth) for c in (condition.first, condition.second))
             return all(both) if truth else any(both)
-        if isinstance(condition, NonNegative):
+        if isinstance(condition, NonNegative | Equal):
             distance = condition.left - condition.right
-            proved = self.proves(distance if truth else -distance - 1)
-            return proved and self.is_exact(condition.left) and self.is_exact(condition.right)
-        if isinstance(condition, Equal):
-            distance = condition.left - condition.right
-            if truth:
+            if isinstance(condition, NonNegative):
+                proved = self.proves(distance if truth else -distance - 1)
+            elif truth:
                 proved = self.proves(distance) and self.proves(-distance)
             else:
                 proved = self.proves(distance - 1) or self.proves(-distance - 1)

@@ -21,7 +21,8 @@ from fusejit.codegen.analysis.integer_facts import (
     Not,
     Opaque,
 )
-from fusejit.dataclass import dataclass
+from fusejit.codegen.analysis.kernel_statements import U64
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import BOOL, I64
 from fusejit.ir.loops.nodes import (
     Call,
@@ -37,7 +38,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
-_U64 = np.dtype(np.uint64)
 ZERO = Polynomial.const(0)
 HIDDEN = "@"  # how atoms begin that have no name in the text
 
@@ -115,7 +115,7 @@ class Values:
         key = (expr.op, expr.dtype, *operands)
         if key not in self.made:
             read = _READERS.get(expr.op)
-            found = read(self, operands, expr.dtype, name) if read is not None else None
+            found = read(_Operation(self, operands, expr.dtype, name)) if read is not None else None
             if found is None and expr.dtype == I64:
                 return self.new_atom(name)
             if found is None and expr.dtype == BOOL:
@@ -167,7 +167,29 @@ class Values:
 
 # ------------------------------------------------------------------------------------- operations
 _Operands = tuple[Known64 | None, ...]
-_Reader = Callable[[Values, _Operands, np.dtype | None, str], Known64 | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """An operation to be read: what its operands are, and the name of a result that is unknown."""
+
+    values: Values
+    operands: _Operands
+    dtype: np.dtype | None
+    name: str
+
+    @property
+    def facts(self) -> Facts:
+        return self.values.facts
+
+    def new_atom(self) -> Polynomial:
+        return self.values.new_atom(self.name)
+
+    def integers(self) -> tuple[Polynomial, ...] | None:
+        return _integers(self.operands)
+
+
+_Reader = Callable[[_Operation], Known64 | None]
 
 
 def _integers(operands: _Operands) -> tuple[Polynomial, ...] | None:
@@ -175,23 +197,15 @@ def _integers(operands: _Operands) -> tuple[Polynomial, ...] | None:
     return known if len(known) == len(operands) else None
 
 
-def _converted(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    (operand,) = operands
+def _converted(of: _Operation) -> Known64 | None:
+    (operand,) = of.operands
     if isinstance(operand, Narrow):
-        return operand.value if dtype in (I64, None) else None
+        return operand.value if of.dtype in (I64, None) else None
     if isinstance(operand, Polynomial):
-        if dtype == _U64:
+        if of.dtype == U64:
             return Unsigned(operand)
-        return operand if dtype in (I64, None) else None
-    return operand if dtype == BOOL and is_condition(operand) else None
-
-
-def _as_int64(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    return _converted(values, operands, I64, name)
+        return operand if of.dtype in (I64, None) else None
+    return operand if of.dtype == BOOL and is_condition(operand) else None
 
 
 def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
@@ -200,132 +214,114 @@ def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
 
 
 def _arithmetic(compute: Callable[..., Polynomial]) -> _Reader:
-    def read(
-        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-    ) -> Known64 | None:
-        known = _integers(operands)
-        return compute(*known) if known is not None and dtype == I64 else None
+    def read(of: _Operation) -> Known64 | None:
+        known = of.integers()
+        return compute(*known) if known is not None and of.dtype == I64 else None
 
     return read
 
 
 def _comparison(compare: Callable[[Polynomial, Polynomial], Condition]) -> _Reader:
-    def read(
-        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-    ) -> Known64 | None:
-        known = _integers(operands)
+    def read(of: _Operation) -> Known64 | None:
+        known = of.integers()
         return compare(*known) if known is not None else None
 
     return read
 
 
-def _less(values: Values, operands: _Operands, dtype: np.dtype | None, name: str) -> Known64 | None:
-    first, second = operands
+def _less(of: _Operation) -> Known64 | None:
+    first, second = of.operands
     if isinstance(first, Unsigned) and isinstance(second, Unsigned):
         return Inside(first.value, second.value)
-    known = _integers(operands)
+    known = of.integers()
     return None if known is None else Not(NonNegative(*known))
 
 
-def _select(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    condition, *arms = operands
+def _select(of: _Operation) -> Known64 | None:
+    condition, *arms = of.operands
     known = _integers(tuple(arms))
     if known is None or not is_condition(condition):
         return None
     for truth, arm in zip((True, False), known, strict=True):
-        if values.facts.decides(condition, truth):
+        if of.facts.decides(condition, truth):
             return arm
-    atom = values.new_atom(name)
+    atom = of.new_atom()
     wrapped, index = known
     if condition == Not(NonNegative(index, ZERO)):
-        values.wraps[atom] = index, wrapped - index
+        of.values.wraps[atom] = index, wrapped - index
     return atom
 
 
 def _extremum(sign: int) -> _Reader:
-    def read(
-        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-    ) -> Known64 | None:
-        known = _integers(operands)
-        if known is None or not all(map(values.facts.is_exact, known)):
+    def read(of: _Operation) -> Known64 | None:
+        known = of.integers()
+        if known is None or not all(map(of.facts.is_exact, known)):
             return None
         for one, other in (known, known[::-1]):
-            if values.facts.proves((one - other) * sign):
+            if of.facts.proves((one - other) * sign):
                 return one
-        atom = values.new_atom(name)
-        values.facts.add_extremum(atom, known, sign)
+        atom = of.new_atom()
+        of.facts.add_extremum(atom, known, sign)
         return atom
 
     return read
 
 
-def _remainder(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    known = _integers(operands)
-    if known is None or not values.facts.is_exact(known[1]):
+def _remainder(of: _Operation) -> Known64 | None:
+    known = of.integers()
+    if known is None or not of.facts.is_exact(known[1]):
         return None
-    if not values.facts.proves(known[1] - 1):
+    if not of.facts.proves(known[1] - 1):
         return None
-    atom = values.new_atom(name)
-    values.facts.add(atom)
-    values.facts.add(known[1] - 1 - atom)
+    atom = of.new_atom()
+    of.facts.add(atom)
+    of.facts.add(known[1] - 1 - atom)
     return atom
 
 
-def _quotient(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    known = _integers(operands)
+def _quotient(of: _Operation) -> Known64 | None:
+    known = of.integers()
     divisor = None if known is None else known[1].as_constant()
-    if known is None or divisor is None or divisor <= 0 or not values.facts.is_exact(known[0]):
+    if known is None or divisor is None or divisor <= 0 or not of.facts.is_exact(known[0]):
         return None
-    atom = values.new_atom(name)
-    values.facts.add(known[0] - atom * divisor)
-    values.facts.add(atom * divisor + (divisor - 1) - known[0])
+    atom = of.new_atom()
+    of.facts.add(known[0] - atom * divisor)
+    of.facts.add(atom * divisor + (divisor - 1) - known[0])
     return atom
 
 
-def _halved(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    known = _integers(operands)
+def _halved(of: _Operation) -> Known64 | None:
+    known = of.integers()
     bits = None if known is None else known[1].as_constant()
     if known is None or bits is None or not 0 <= bits < 48:
         return None
-    return _quotient(values, (known[0], Polynomial.const(1 << bits)), dtype, name)
+    return _quotient(replace(of, operands=(known[0], Polynomial.const(1 << bits))))
 
 
-def _both(values: Values, operands: _Operands, dtype: np.dtype | None, name: str) -> Known64 | None:
-    first, second = operands
+def _both(of: _Operation) -> Known64 | None:
+    first, second = of.operands
     if isinstance(first, Polynomial) and isinstance(second, Polynomial):
         mask = second.as_constant()
         if mask is None or mask < 0:
             return None
-        atom = values.new_atom(name)
-        values.facts.add(atom)
-        values.facts.add(mask - atom)
+        atom = of.new_atom()
+        of.facts.add(atom)
+        of.facts.add(mask - atom)
         return atom
     if not is_condition(first) or not is_condition(second):
         return None
     return And(first, second)
 
 
-def _either(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    first, second = operands
+def _either(of: _Operation) -> Known64 | None:
+    first, second = of.operands
     if not is_condition(first) or not is_condition(second):
         return None
     return Not(And(Not(first), Not(second)))
 
 
-def _opposite(
-    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
-) -> Known64 | None:
-    return Not(operands[0]) if is_condition(operands[0]) else None
+def _opposite(of: _Operation) -> Known64 | None:
+    return Not(of.operands[0]) if is_condition(of.operands[0]) else None
 
 
 _OF_INTEGERS: dict[str, _Reader] = {
@@ -364,7 +360,7 @@ _SIGNS = {
 _READERS: dict[Operation, _Reader] = {
     CONVERT: _converted,
     CAST: _converted,
-    Operation("int"): _as_int64,
+    Operation("int"): lambda of: _converted(replace(of, dtype=I64)),
     Operation("&"): _both,
     Operation("|"): _either,
     Operation("not"): _opposite,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
+from fusejit.codegen.analysis.rewriting import subexpressions
 from fusejit.ir.loops.index_math import I64
-from fusejit.ir.loops.mentioned_names import memory_of
+from fusejit.ir.loops.mentioned_names import memory_of, parts
 from fusejit.ir.loops.nodes import (
     Apply,
-    Call,
     Exit,
     Expr,
     Field,
@@ -26,6 +29,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 
+U64 = np.dtype(np.uint64)
 DIVISIONS = frozenset(
     Operation(name, kind, scalar_form)
     for name in ("remainder", "floor_divide")
@@ -35,21 +39,12 @@ DIVISIONS = frozenset(
 """Of integers."""
 
 
-def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement, those inside loops of the program and branches after them."""
+def flat(statements: Iterable[Stmt], *, nests: bool = False) -> Iterator[Stmt]:
+    """Every statement, those in loops of the program (and ``nests``) and branches after them."""
     for s in statements:
         yield s
-        yield from flat(_inner(s))
-
-
-def _inner(s: Stmt) -> Sequence[Stmt]:
-    if isinstance(s, For):
-        return s.body
-    if isinstance(s, While):
-        return (*s.head, *s.body)
-    if isinstance(s, ParallelFor):
-        return s.body if s.of_program else ()
-    return (*s.body, *s.orelse) if isinstance(s, If) else ()
+        if nests or not isinstance(s, ParallelFor) or s.of_program:
+            yield from flat(parts(s)[1], nests=nests)
 
 
 def cells_of(statements: Sequence[Stmt], cells: frozenset[str]) -> frozenset[str]:
@@ -62,6 +57,18 @@ def given(s: Stmt) -> tuple[str, ...]:
     if isinstance(s, Let | Scratch):
         return (s.name,)
     return (s.var,) if isinstance(s, For) else ()
+
+
+def given_once(statements: Sequence[Stmt]) -> frozenset[str]:
+    """Names that one of all statements gives."""
+    times = Counter(name for s in flat(statements) for name in given(s))
+    return frozenset(name for name, count in times.items() if count == 1)
+
+
+def known_values(statements: Sequence[Stmt]) -> dict[str, Expr]:
+    """What names stand for that are given once."""
+    once = given_once(statements)
+    return {s.name: s.value for s in flat(statements) if isinstance(s, Let) and s.name in once}
 
 
 def changed(statements: Sequence[Stmt]) -> set[str]:
@@ -80,15 +87,11 @@ def changed(statements: Sequence[Stmt]) -> set[str]:
     return found
 
 
-def _named(expr: Expr) -> Iterator[str]:
+def _named(value: Expr) -> Iterator[str]:
     """Names that stand in an expression on their own."""
-    if isinstance(expr, Var):
-        yield expr.name
-    elif isinstance(expr, Field):
-        yield expr.array
-    elif isinstance(expr, Apply | Call):
-        for operand in expr.operands:
-            yield from _named(operand)
+    for expr in subexpressions(value):
+        if isinstance(expr, Var | Field):
+            yield expr.name if isinstance(expr, Var) else expr.array
 
 
 def is_check(s: Stmt) -> bool:
@@ -102,13 +105,16 @@ def is_check(s: Stmt) -> bool:
     )
 
 
+def is_power_of_two(value: Expr) -> bool:
+    """Whether it is a number by which a division is a shift or a mask."""
+    return isinstance(value, Number) and int(value.value).bit_count() == 1
+
+
 def is_division(s: Let) -> bool:
     """A division of 64-bit integers, but for a power of two: that is a shift."""
     if not isinstance(s.value, Apply) or s.value.op not in DIVISIONS:
         return False
-    divisor = s.value.operands[1]
-    is_shift = isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
-    return s.value.dtype == I64 and not is_shift
+    return s.value.dtype == I64 and not is_power_of_two(s.value.operands[1])
 
 
 def moduli(s: Stmt) -> Iterator[int]:

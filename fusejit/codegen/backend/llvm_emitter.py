@@ -17,17 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.function_forms import single_valued
 from fusejit.codegen.backend.llvm_values import (
-    Implementations,
     Typed,
     UnsupportedLowering,
     ValueEmitter,
 )
-from fusejit.codegen.backend.loop_hints import Hints, hints, wants_wide_registers
+from fusejit.codegen.backend.loop_hints import hints, wants_wide_registers
 from fusejit.codegen.backend.scalar_forms import FormEmitter, scalar_form
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_widest
 from fusejit.codegen.loop_nests.loop_nest import token
@@ -61,20 +60,12 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Factor, Polynomial
 
+if TYPE_CHECKING:
+    from fusejit.codegen.backend.llvm_module import KernelModule
+
 Value = Any
 _I64 = ir.IntType(64)
 _SELDOM = 2000  # times that a kernel goes on at a check to one time that it ends
-
-
-class Module(Implementations, Protocol):
-    """What a function is written into: `fusejit.codegen.backend.llvm_module.KernelModule`."""
-
-    target: Any
-    module: Any
-
-    def body(self, name: str) -> Any: ...
-
-    def loop_metadata(self, hints: Hints) -> Any: ...
 
 
 class FunctionEmitter(ValueEmitter):
@@ -82,14 +73,13 @@ class FunctionEmitter(ValueEmitter):
 
     def __init__(
         self,
-        module: Module,
+        module: KernelModule,
         function: LoopFunction,
         argtypes: tuple[Any, ...],
         result: Any,
         symbol: str,
     ) -> None:
-        super().__init__(module, module.target)
-        self.module = module
+        super().__init__(module)
         self.result = result
         self.in_registers = single_valued(function)
         self.locals = given_names(function.body) | {*function.parameters}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusejit.codegen.machine.numba_api import from_dtype, ir, types
 from fusejit.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from fusejit.codegen.backend.llvm_module import KernelModule
 
 Value = Any
 _I1, _I64 = ir.IntType(1), ir.IntType(64)
@@ -51,25 +54,12 @@ class Typed:
     literal: int | None = None
 
 
-class Implementations(Protocol):
-    """Numba's code for functions and operators, by the types of their operands.
-
-    ``constant`` is a float, or the type of what a name stands for.
-    """
-
-    def constant(self, name: str) -> Any: ...
-
-    def intrinsic(self, name: str, given: Sequence[Any], literals: Sequence[Any]) -> Any: ...
-
-    def operation(self, function: Any, given: tuple[Any, ...]) -> Any: ...
-
-
 class ValueEmitter:
     """Writes operations on values where its builder stands."""
 
-    def __init__(self, implementations: Implementations, target: Any) -> None:
-        self.implementations = implementations
-        self.target = target
+    def __init__(self, module: KernelModule) -> None:
+        self.module = module
+        self.target = module.target
         self.builder: Any = None
 
     # -- numbers ---------------------------------------------------------------------------------
@@ -97,7 +87,7 @@ class ValueEmitter:
 
     def global_name(self, name: str) -> Typed:
         """A constant, or the name of a dtype."""
-        found = self.implementations.constant(name)
+        found = self.module.constant(name)
         if isinstance(found, float):
             return self.literal(found)
         return Typed(found, self.target.get_dummy_value())
@@ -111,7 +101,7 @@ class ValueEmitter:
     # -- operators -------------------------------------------------------------------------------
     def apply(self, function: Any, *operands: Typed) -> Typed:
         """One of Python's operators as Numba implements it."""
-        signature, code = self.implementations.operation(function, tuple(o.type for o in operands))
+        signature, code = self.module.operation(function, tuple(o.type for o in operands))
         pairs = zip(operands, signature.args, strict=True)
         value = code(self.builder, [self.cast(o, wanted) for o, wanted in pairs])
         return Typed(types.unliteral(signature.return_type), value)
@@ -232,7 +222,7 @@ class ValueEmitter:
         """A function of `fusejit.codegen.intrinsics`."""
         given = [o.type for o in operands]
         literals = [o.type if o.literal is None else types.literal(o.literal) for o in operands]
-        signature, code = self.implementations.intrinsic(name, given, literals)
+        signature, code = self.module.intrinsic(name, given, literals)
         wanted = signature.args
         plain = len(wanted)
         if wanted and isinstance(wanted[-1], types.StarArgTuple | types.StarArgUniTuple):

@@ -25,8 +25,10 @@ The widest registers: loops that compare or fold, see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.rewriting import subexpressions
 from fusejit.codegen.backend.scalar_forms import scalar_form
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.loops.index_math import FUNCTION, I64, INDEX_OPS
@@ -37,7 +39,6 @@ from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
-    If,
     Integer,
     Let,
     LoopModule,
@@ -84,7 +85,7 @@ def wants_wide_registers(loop: For) -> bool:
         return True
     if _has_loop(loop.body):
         return False
-    lets = (s for s in _every(loop.body) if isinstance(s, Let))
+    lets = (s for s in flat(loop.body) if isinstance(s, Let))
     return _Work.of(loop.body).compares or any(s.name in expr_names(s.value) for s in lets)
 
 
@@ -111,9 +112,10 @@ class _Work:
     def of(statements: Sequence[Stmt]) -> _Work:
         """Of all statements, those in others too."""
         work = _Work()
-        for s in _every(statements):
-            for expr in parts(s)[0]:
-                work.add(expr)
+        for s in flat(statements):
+            for value in parts(s)[0]:
+                for expr in subexpressions(value):
+                    work.add(expr)
             if isinstance(s, StoreElement):
                 work.operations += _operators(s.offset)
         return work
@@ -132,9 +134,6 @@ class _Work:
                 self.operations += 1
             case Apply():
                 self.apply(expr)
-        if isinstance(expr, Apply | Call):
-            for operand in expr.operands:
-                self.add(operand)
 
     def apply(self, expr: Apply) -> None:
         if expr.op.name in INDEX_OPS and not expr.op.kind:
@@ -165,32 +164,18 @@ def _operators(value: Polynomial) -> int:
     return total
 
 
-def _every(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    for s in statements:
-        yield s
-        yield from _every([*parts(s)[1]])
-
-
 def _has_loop(statements: Sequence[Stmt]) -> bool:
     """Whether a loop stands among statements: outer loops are asked, and only innermost walked."""
-    return any(
-        isinstance(s, For | While)
-        or (isinstance(s, If) and (_has_loop(s.body) or _has_loop(s.orelse)))
-        for s in statements
-    )
+    return any(isinstance(s, For | While) for s in flat(statements))
 
 
 def _has_symbolic_loop(statements: Sequence[Stmt]) -> bool:
     """Whether a loop of a number of iterations that is not known stands among statements."""
-    for s in statements:
-        if isinstance(s, While):
-            return True
-        if isinstance(s, For):
-            if _has_symbolic_loop(s.body) or expr_names(s.lower) or expr_names(s.upper):
-                return True
-        elif isinstance(s, If) and _has_symbolic_loop([*s.body, *s.orelse]):
-            return True
-    return False
+    return any(
+        isinstance(s, While)
+        or (isinstance(s, For) and bool(expr_names(s.lower) or expr_names(s.upper)))
+        for s in flat(statements)
+    )
 
 
 def _narrow_indices(loop: For) -> set[str]:

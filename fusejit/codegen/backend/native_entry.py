@@ -38,6 +38,13 @@ from fusejit.codegen.backend.native_layout import (
 )
 from fusejit.codegen.backend.native_loader import NDARRAY_TYPE_SYMBOL
 from fusejit.codegen.intrinsics.statuses import Status
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    call_c,
+    external,
+    int64,
+)
 from fusejit.codegen.machine.numba_api import cgutils, ir, populate_array, types
 
 Value = Any
@@ -45,17 +52,12 @@ Value = Any
 RELEASE_GIL_FROM = 16_384
 """With fewer elements in all arrays together the GIL is kept: giving it up would cost more."""
 
-_INT8, _INT32, _INT64 = (ir.IntType(bits) for bits in (8, 32, 64))
-_POINTER = _INT8.as_pointer()
+_INT8, _INT32 = ir.IntType(8), ir.IntType(32)
 
 
 def _field(builder: Any, start: Value, offset: int, kind: Any) -> Value:
-    at = builder.gep(start, [ir.Constant(_INT64, offset)])
+    at = builder.gep(start, [int64(offset)])
     return builder.load(builder.bitcast(at, kind.as_pointer()))
-
-
-def _c_function(builder: Any, result: Any, name: str, *parameters: Any) -> Value:
-    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, parameters), name)
 
 
 class _Entry:
@@ -63,34 +65,33 @@ class _Entry:
 
     def __init__(self, context: Any, module: Any, name: str, num_args: int) -> None:
         self.context = context
-        entry_type = ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _INT64])
+        entry_type = ir.FunctionType(BYTE_POINTER, [BYTE_POINTER, BYTE_POINTER.as_pointer(), INT64])
         function = ir.Function(module, entry_type, name=name)
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.miss = function.append_basic_block("miss")
         self.args = function.args[1]
-        self.num_elements: Value = ir.Constant(_INT64, 0)
+        self.num_elements: Value = int64(0)
         with self.builder.goto_block(self.miss):
-            self.builder.ret(self.status_object(ir.Constant(_INT64, int(Status.MISMATCH))))
-        count = ir.Constant(_INT64, num_args)
+            self.builder.ret(self.status_object(int64(int(Status.MISMATCH))))
+        count = int64(num_args)
         self.require(self.builder.icmp_signed("==", function.args[2], count))
         self._compare_words(function.args[0])
 
     def _compare_words(self, owner: Value) -> None:
         """Go on if the words that the builtin's ``__self__`` names hold what they must."""
         builder = self.builder
-        words_of = _c_function(builder, _POINTER, "PyByteArray_AsString", _POINTER)
-        words = builder.bitcast(builder.call(words_of, [owner]), _INT64.as_pointer())
-        one, two = (ir.Constant(_INT64, k) for k in (1, 2))
+        start = call_c(builder, "PyByteArray_AsString", BYTE_POINTER, owner)
+        words = builder.bitcast(start, INT64.as_pointer())
+        one, two = (int64(k) for k in (1, 2))
         with cgutils.for_range(builder, builder.load(words)) as loop:
             place = builder.add(builder.mul(loop.index, two), one)
             address = builder.load(builder.gep(words, [place]))
             expected = builder.load(builder.gep(words, [builder.add(place, one)]))
-            now = builder.load(builder.inttoptr(address, _INT64.as_pointer()))
+            now = builder.load(builder.inttoptr(address, INT64.as_pointer()))
             self.require(builder.icmp_unsigned("==", now, expected))
 
     def status_object(self, status: Value) -> Value:
-        from_int = _c_function(self.builder, _POINTER, "PyLong_FromLongLong", _INT64)
-        return self.builder.call(from_int, [status])
+        return call_c(self.builder, "PyLong_FromLongLong", BYTE_POINTER, status)
 
     def require(self, condition: Value) -> None:
         """Go on if `condition`, else return the mismatch status."""
@@ -99,20 +100,16 @@ class _Entry:
         self.builder.position_at_end(passed)
 
     def argument(self, k: int) -> Value:
-        return self.builder.load(self.builder.gep(self.args, [ir.Constant(_INT64, k)]))
+        return self.builder.load(self.builder.gep(self.args, [int64(k)]))
 
     def array(self, obj: Value, array_type: Any, dtype: np.dtype[Any]) -> Value:
         """The array as Numba's struct."""
         builder = self.builder
-        module = builder.module
-        ndarray = module.globals.get(NDARRAY_TYPE_SYMBOL)
-        if ndarray is None:
-            ndarray = ir.GlobalVariable(module, _INT8, NDARRAY_TYPE_SYMBOL)
-            ndarray.linkage = "external"
-        object_type = _field(builder, obj, OB_TYPE, _POINTER)
+        ndarray = external(builder.module, NDARRAY_TYPE_SYMBOL, _INT8)
+        object_type = _field(builder, obj, OB_TYPE, BYTE_POINTER)
         self.require(builder.icmp_unsigned("==", object_type, ndarray))
         ndim = _field(builder, obj, NDIM, _INT32)
-        descr = _field(builder, obj, DESCR, _POINTER)
+        descr = _field(builder, obj, DESCR, BYTE_POINTER)
         order = _field(builder, descr, BYTEORDER, _INT8)
         type_num = _field(builder, descr, TYPE_NUM, _INT32)
         fits = builder.and_(
@@ -120,35 +117,33 @@ class _Entry:
             builder.icmp_signed("==", type_num, ir.Constant(_INT32, dtype.num)),
         )
         native = builder.icmp_unsigned("==", order, ir.Constant(_INT8, ord(dtype.byteorder)))
-        metadata = cgutils.is_null(builder, _field(builder, descr, METADATA, _POINTER))
+        metadata = cgutils.is_null(builder, _field(builder, descr, METADATA, BYTE_POINTER))
         self.require(builder.and_(builder.and_(fits, native), metadata))
-        shape = self._numbers(_field(builder, obj, SHAPE, _INT64.as_pointer()), array_type.ndim)
-        strides = self._numbers(_field(builder, obj, STRIDES, _INT64.as_pointer()), array_type.ndim)
-        size = ir.Constant(_INT64, 1)
+        shape = self._numbers(_field(builder, obj, SHAPE, INT64.as_pointer()), array_type.ndim)
+        strides = self._numbers(_field(builder, obj, STRIDES, INT64.as_pointer()), array_type.ndim)
+        size = int64(1)
         for extent in shape:
             size = builder.mul(size, extent)
         self.num_elements = builder.add(self.num_elements, size)
         array = self.context.make_array(array_type)(self.context, builder)
-        data = builder.bitcast(_field(builder, obj, DATA, _POINTER), array.data.type)
+        data = builder.bitcast(_field(builder, obj, DATA, BYTE_POINTER), array.data.type)
         populate_array(array, data, shape, strides, dtype.itemsize, None)
         return array._getvalue()
 
     def _numbers(self, start: Value, count: int) -> list[Value]:
         builder = self.builder
-        return [builder.load(builder.gep(start, [ir.Constant(_INT64, k)])) for k in range(count)]
+        return [builder.load(builder.gep(start, [int64(k)])) for k in range(count)]
 
     def scalar(self, obj: Value, scalar_type: Any) -> Value:
         """A number by Python's own conversion; one that cannot be converted is a mismatch."""
         builder = self.builder
         if isinstance(scalar_type, types.Float):
-            convert = _c_function(builder, ir.DoubleType(), "PyFloat_AsDouble", _POINTER)
-            value = builder.call(convert, [obj])
+            value = call_c(builder, "PyFloat_AsDouble", ir.DoubleType(), obj)
             self._miss_on_error(builder.fcmp_ordered("==", value, ir.Constant(value.type, -1.0)))
             is_single = scalar_type == types.float32
             return builder.fptrunc(value, ir.FloatType()) if is_single else value
         if scalar_type == types.boolean:
-            convert = _c_function(builder, _INT32, "PyObject_IsTrue", _POINTER)
-            truth = builder.call(convert, [obj])
+            truth = call_c(builder, "PyObject_IsTrue", _INT32, obj)
             self._miss_on_error(builder.icmp_signed("==", truth, ir.Constant(_INT32, -1)))
             return builder.icmp_signed("!=", truth, ir.Constant(_INT32, 0))
         value = self._integer(obj, wide_unsigned=scalar_type == types.uint64)
@@ -158,25 +153,22 @@ class _Entry:
     def _integer(self, obj: Value, wide_unsigned: bool) -> Value:
         builder = self.builder
         if not wide_unsigned:
-            convert = _c_function(builder, _INT64, "PyLong_AsLongLong", _POINTER)
-            value = builder.call(convert, [obj])
+            value = call_c(builder, "PyLong_AsLongLong", INT64, obj)
         else:  # PyLong_AsUnsignedLongLong does not take NumPy's integers
-            index = _c_function(builder, _POINTER, "PyNumber_Index", _POINTER)
-            number = builder.call(index, [obj])
+            number = call_c(builder, "PyNumber_Index", BYTE_POINTER, obj)
             self._miss_on_error(cgutils.is_null(builder, number))
-            convert = _c_function(builder, _INT64, "PyLong_AsUnsignedLongLong", _POINTER)
-            value = builder.call(convert, [number])
-            builder.call(_c_function(builder, ir.VoidType(), "Py_DecRef", _POINTER), [number])
-        self._miss_on_error(builder.icmp_signed("==", value, ir.Constant(_INT64, -1)))
+            value = call_c(builder, "PyLong_AsUnsignedLongLong", INT64, number)
+            call_c(builder, "Py_DecRef", ir.VoidType(), number)
+        self._miss_on_error(builder.icmp_signed("==", value, int64(-1)))
         return value
 
     def _miss_on_error(self, suspicious: Value) -> None:
         """If `suspicious` and a Python error is set, clear it and return the mismatch status."""
         builder = self.builder
         with builder.if_then(suspicious, likely=False):
-            occurred = builder.call(_c_function(builder, _POINTER, "PyErr_Occurred"), [])
+            occurred = call_c(builder, "PyErr_Occurred", BYTE_POINTER)
             with builder.if_then(cgutils.is_not_null(builder, occurred), likely=False):
-                builder.call(_c_function(builder, ir.VoidType(), "PyErr_Clear"), [])
+                call_c(builder, "PyErr_Clear", ir.VoidType())
                 builder.branch(self.miss)
 
     def call_kernel(self, fndesc: Any, values: list[Value], keep_gil: bool) -> None:
@@ -186,24 +178,23 @@ class _Entry:
         callee = cgutils.get_or_insert_function(
             builder.module, function_type, fndesc.llvm_func_name
         )
-        thread_state = cgutils.alloca_once_value(builder, ir.Constant(_POINTER, None))
+        thread_state = cgutils.alloca_once_value(builder, ir.Constant(BYTE_POINTER, None))
         is_large = builder.icmp_signed(
-            ">=", self.num_elements, ir.Constant(_INT64, 0 if not keep_gil else RELEASE_GIL_FROM)
+            ">=", self.num_elements, int64(0 if not keep_gil else RELEASE_GIL_FROM)
         )
         with builder.if_then(is_large):
-            save = _c_function(builder, _POINTER, "PyEval_SaveThread")
-            builder.store(builder.call(save, []), thread_state)
+            builder.store(call_c(builder, "PyEval_SaveThread", BYTE_POINTER), thread_state)
         _, status = convention.call_function(
             builder, callee, fndesc.restype, fndesc.argtypes, values, attrs=("noinline",)
         )
         with builder.if_then(is_large):
-            restore = _c_function(builder, ir.VoidType(), "PyEval_RestoreThread", _POINTER)
-            builder.call(restore, [builder.load(thread_state)])
-        is_over = builder.icmp_signed("!=", status, ir.Constant(_INT64, 0))
+            state = builder.load(thread_state)
+            call_c(builder, "PyEval_RestoreThread", ir.VoidType(), state)
+        is_over = builder.icmp_signed("!=", status, int64(0))
         with builder.if_then(is_over, likely=False):  # the handler of a signal may have raised
-            occurred = builder.call(_c_function(builder, _POINTER, "PyErr_Occurred"), [])
+            occurred = call_c(builder, "PyErr_Occurred", BYTE_POINTER)
             with builder.if_then(cgutils.is_not_null(builder, occurred), likely=False):
-                builder.ret(ir.Constant(_POINTER, None))
+                builder.ret(ir.Constant(BYTE_POINTER, None))
         builder.ret(self.status_object(status))
 
 

@@ -17,10 +17,10 @@ from typing import Any, cast
 import llvmlite.binding as llvm
 import numpy as np
 
-from fusejit.codegen.intrinsics.deferred_values import register_deferred_symbol
-from fusejit.codegen.intrinsics.draw_intrinsics import register_draw_symbols
-from fusejit.codegen.intrinsics.matrix_products import register_product_symbols
-from fusejit.codegen.intrinsics.polling import register_main_thread
+from fusejit.codegen.intrinsics.deferred_values import DEFERRED_ADDRESS, DEFERRED_SYMBOL
+from fusejit.codegen.intrinsics.draw_intrinsics import draw_functions
+from fusejit.codegen.intrinsics.matrix_products import product_loops
+from fusejit.codegen.intrinsics.polling import MAIN_THREAD_ADDRESS, MAIN_THREAD_SYMBOL
 from fusejit.codegen.machine.pool import register_pool_symbol
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
@@ -38,12 +38,16 @@ class ObjectFormatError(ValueError):
 def register_symbols() -> None:
     """Tell LLVM the addresses that every kernel may use."""
     _engine()  # LLVM looks into the process itself only after the first engine was made
-    llvm.add_symbol(NDARRAY_TYPE_SYMBOL, id(np.ndarray))
     register_pool_symbol()
-    register_product_symbols()
-    register_draw_symbols()
-    register_deferred_symbol()
-    register_main_thread()
+    addresses = {
+        NDARRAY_TYPE_SYMBOL: id(np.ndarray),
+        DEFERRED_SYMBOL: DEFERRED_ADDRESS,
+        MAIN_THREAD_SYMBOL: MAIN_THREAD_ADDRESS,
+        **product_loops(),
+        **draw_functions(),
+    }
+    for symbol, address in addresses.items():
+        llvm.add_symbol(symbol, address)
 
 
 def undefined_symbols(object_code: bytes) -> tuple[str, ...]:

@@ -285,10 +285,7 @@ def _pipelines() -> _Pipelines:
     @register_pass(mutates_CFG=True, analysis_only=False)
     class KernelLowering(base_lowering):  # type: ignore[misc]
         _name = "fusejit_kernel_lowering"
-
-        @property
-        def lowering_class(self) -> Any:
-            return KernelLower
+        lowering_class = KernelLower
 
         def run_pass(self, state: Any) -> Any:
             library = new_library(state)
@@ -298,10 +295,7 @@ def _pipelines() -> _Pipelines:
     @register_pass(mutates_CFG=True, analysis_only=False)
     class InnerLowering(base_lowering):  # type: ignore[misc]
         _name = "fusejit_inner_lowering"
-
-        @property
-        def lowering_class(self) -> Any:
-            return base_lower
+        lowering_class = base_lower
 
         def run_pass(self, state: Any) -> Any:
             _leave_to_the_kernel(new_library(state))
@@ -319,15 +313,14 @@ def _pipelines() -> _Pipelines:
         manager.finalize()
         return [manager]
 
-    class KernelCompiler(base_compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            return passes(self.state, KernelLowering)
+    def compiler_with(lowering: Any) -> Any:
+        class Compiler(base_compiler):  # type: ignore[misc]
+            def define_pipelines(self) -> list[Any]:
+                return passes(self.state, lowering)
 
-    class InnerCompiler(base_compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            return passes(self.state, InnerLowering)
+        return Compiler
 
-    return _Pipelines(KernelCompiler, InnerCompiler, KernelLower)
+    return _Pipelines(compiler_with(KernelLowering), compiler_with(InnerLowering), KernelLower)
 
 
 def compile_private(
@@ -374,10 +367,6 @@ def _written_contexts() -> tuple[Any, Any]:
     return typing_context, _numba(".core.compiler")._make_subtarget(target_context, _flags())
 
 
-def _num_instructions(module: Any) -> int:
-    return sum(len(block.instructions) for f in module.functions for block in f.blocks)
-
-
 def compile_loops(
     loops: LoopModule,
     signature: PlainSignature,
@@ -410,7 +399,7 @@ def compile_loops(
             described = kernel.described("kernel", argument_types(signature), types.int64)
             emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
         enter("LLVM")
-        size = _num_instructions(module)
+        size = sum(len(block.instructions) for f in module.functions for block in f.blocks)
         check_budget(_SECONDS_OF_AN_INSTRUCTION * size)
         library.add_ir_module(module)
         with _level_for(size):

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueEmitter
+from fusejit.codegen.printer.statement_printer import form_text
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Operation
-from fusejit.ir.loops.scalar_math import CAST, CONVERT
-from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.syntax import parse, walk
 
 _SIGNS: dict[type[Any], str] = {
@@ -37,7 +36,6 @@ _SIGNS: dict[type[Any], str] = {
 }
 _OPERANDS = ("o0", "o1", "o2")
 _DTYPE = "T"
-_CONVERSIONS = {CONVERT: "{T}({0})", CAST: "cast({0}, {T})"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +59,6 @@ class ScalarForm:
     num_operators: int
     divides: bool
     compares: bool
-
-
-def form_text(op: Operation) -> str:
-    """The form of an operation, as its row has it."""
-    if op in _CONVERSIONS:
-        return _CONVERSIONS[op]
-    row = SCALAR_OPS[op.name]
-    return row.scalar_templates[op.kind] if op.scalar_form else row.templates[op.kind]
 
 
 @functools.cache

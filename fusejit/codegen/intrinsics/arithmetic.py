@@ -17,7 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.intrinsic_table import DTYPE_TOKENS, python_implementation, register
+from fusejit.codegen.intrinsics.intrinsic_table import (
+    DTYPE_TOKENS,
+    jit_path,
+    python_implementation,
+    register,
+)
 from fusejit.ir.scalar_ops.evaluation import FITS
 
 Scalar = Any
@@ -66,7 +71,7 @@ def _truncate(x: float, bits: int) -> int:
     return -limit
 
 
-@python_implementation("cast", "fusejit.codegen.intrinsics_jit.arithmetic:cast")
+@python_implementation
 def cast(x: Scalar, token: DtypeToken) -> Scalar:
     """Convert as ``ndarray.astype`` does; see the module's Numerics for what does not fit."""
     value, dtype = operand(x), token.dtype
@@ -95,66 +100,48 @@ def _numpy_implementation(name: str, kinds: str, ufunc: np.ufunc, doc: str) -> N
 
     evaluate.__name__ = name
     evaluate.__doc__ = doc
-    register(name, evaluate, f"fusejit.codegen.intrinsics_jit.arithmetic:{name}")
+    register(name, evaluate, jit_path(__name__, name))
 
 
-_numpy_implementation(
-    "int_floordiv", "iu", np.floor_divide, "``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."
-)
-_numpy_implementation("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
-_numpy_implementation(
-    "scalar_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own."
-)
-_numpy_implementation("scalar_mod", "iu", np.remainder, "`int_mod` of numbers on their own.")
-_numpy_implementation(
-    "near_mod", "iu", np.remainder, "`scalar_mod` of numbers near their remainder."
-)
+for _name, _kinds, _ufunc, _doc in (
+    ("int_floordiv", "iu", np.floor_divide, "``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."),
+    ("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0."),
+    ("scalar_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own."),
+    ("scalar_mod", "iu", np.remainder, "`int_mod` of numbers on their own."),
+    ("near_mod", "iu", np.remainder, "`scalar_mod` of numbers near their remainder."),
+    ("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0."),
+    ("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0."),
+    ("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN."),
+    ("int_add", "iu", np.add, "``a + b`` modulo the width."),
+    ("int_sub", "iu", np.subtract, "``a - b`` modulo the width."),
+    ("int_mul", "iu", np.multiply, "``a * b`` modulo the width."),
+    ("int_neg", "iu", np.negative, "``-a`` modulo the width."),
+    ("shift_left", "iu", np.left_shift, "``a << b``; 0 for b outside [0, width)."),
+    ("shift_right", "iu", np.right_shift, "``a >> b``; the sign alone for b outside [0, width)."),
+    ("float_floordiv", "f", np.floor_divide, "``a // b`` in NumPy's bits."),
+    ("float_mod", "f", np.remainder, "``a % b`` in NumPy's bits, with the sign of b."),
+    ("float_fmod", "f", np.fmod, "The remainder of ``a / b`` with the sign of a."),
+    ("signbit", "f", np.signbit, "Whether the sign bit is set, of -0.0 and NaN too."),
+):
+    _numpy_implementation(_name, _kinds, _ufunc, _doc)
 for _name, _function in FITS.items():
-    register(
-        f"{_name}_fits",
-        _function,
-        f"fusejit.codegen.intrinsics_jit.arithmetic:{_name}_fits",
-        f"Whether the result of {_name} has 64 bits.",
-    )
-_numpy_implementation("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
-_numpy_implementation("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
-_numpy_implementation("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
-_numpy_implementation("int_add", "iu", np.add, "``a + b`` modulo the width.")
-_numpy_implementation("int_sub", "iu", np.subtract, "``a - b`` modulo the width.")
-_numpy_implementation("int_mul", "iu", np.multiply, "``a * b`` modulo the width.")
-_numpy_implementation("int_neg", "iu", np.negative, "``-a`` modulo the width.")
-_numpy_implementation("shift_left", "iu", np.left_shift, "``a << b``; 0 for b outside [0, width).")
-_numpy_implementation(
-    "shift_right", "iu", np.right_shift, "``a >> b``; the sign alone for b outside [0, width)."
-)
-_numpy_implementation("float_floordiv", "f", np.floor_divide, "``a // b`` in NumPy's bits.")
-_numpy_implementation(
-    "float_mod", "f", np.remainder, "``a % b`` in NumPy's bits, with the sign of b."
-)
-_numpy_implementation("float_fmod", "f", np.fmod, "The remainder of ``a / b`` with the sign of a.")
-_numpy_implementation(
-    "signbit", "f", np.signbit, "Whether the sign bit is set, of -0.0 and NaN too."
-)
+    _doc = f"Whether the result of {_name} has 64 bits."
+    register(f"{_name}_fits", _function, jit_path(__name__, f"{_name}_fits"), _doc)
 
 TOKENS = {name: DtypeToken(name) for name in DTYPE_TOKENS}
 """The dtype tokens in Python."""
 
 for _name, _token in TOKENS.items():
-    register(
-        _name,
-        _token,
-        f"fusejit.codegen.intrinsics_jit.arithmetic:{_name}",
-        doc=f"dtype {_token.dtype}",
-    )
+    register(_name, _token, jit_path(__name__, _name), f"dtype {_token.dtype}")
 
 
-@python_implementation("unlikely", "fusejit.codegen.intrinsics_jit.arithmetic:unlikely")
+@python_implementation
 def unlikely(condition: Scalar) -> Scalar:
     """The condition of a branch that is seldom taken."""
     return condition
 
 
-@python_implementation("select", "fusejit.codegen.intrinsics_jit.arithmetic:select")
+@python_implementation
 def select(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
     """``if_true`` where the bool is true, else ``if_false``; both are computed."""
     if type(if_true) is not type(if_false):

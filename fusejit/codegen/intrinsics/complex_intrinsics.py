@@ -22,19 +22,19 @@ def _complex(name: str, x: Scalar) -> Scalar:
     return x
 
 
-@python_implementation("real_part", "fusejit.codegen.intrinsics_jit.complex_intrinsics:real_part")
+@python_implementation
 def real_part(x: Scalar) -> Scalar:
     """The real part of a complex number."""
     return _complex("real_part", x).real
 
 
-@python_implementation("imag_part", "fusejit.codegen.intrinsics_jit.complex_intrinsics:imag_part")
+@python_implementation
 def imag_part(x: Scalar) -> Scalar:
     """The imaginary part of a complex number."""
     return _complex("imag_part", x).imag
 
 
-@python_implementation("complex_of", "fusejit.codegen.intrinsics_jit.complex_intrinsics:complex_of")
+@python_implementation
 def complex_of(real: Scalar, imag: Scalar) -> Scalar:
     """The complex number with two parts of one dtype."""
     if type(real) is not type(imag) or not isinstance(real, np.floating):
@@ -42,7 +42,7 @@ def complex_of(real: Scalar, imag: Scalar) -> Scalar:
     return evaluation.complex_of(real, imag)
 
 
-@python_implementation("fma", "fusejit.codegen.intrinsics_jit.complex_intrinsics:fma")
+@python_implementation
 def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     """``a * b + c`` of floats of one dtype, rounded once."""
     if len({type(x) for x in (a, b, c)}) != 1 or not isinstance(a, np.floating):
@@ -50,7 +50,7 @@ def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     return evaluation.fused_multiply_add(a, b, c)
 
 
-@python_implementation("parts", "fusejit.codegen.intrinsics_jit.complex_intrinsics:parts")
+@python_implementation
 def parts(pointer: Flat) -> Flat:
     """Memory of complex numbers as memory of floats: real, imaginary, real, imaginary ..."""
     return pointer.parts()

@@ -24,18 +24,10 @@ SLOT_SHIFT = KIND_BITS
 SLOT_BITS = 8
 
 _words = (ctypes.c_int64 * (1 + 2 * NUM_SLOTS))()
+DEFERRED_ADDRESS = ctypes.addressof(_words)
 
 
-def register_deferred_symbol() -> None:
-    """Tell LLVM where the memory is."""
-    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
-
-    llvm.add_symbol(DEFERRED_SYMBOL, ctypes.addressof(_words))
-
-
-@python_implementation(
-    "deferred_values", "fusejit.codegen.intrinsics_jit.deferred_values:deferred_values"
-)
+@python_implementation
 def deferred_values(status: int, index: int, size: int) -> int:
     """Keep an index and a size; the status with their slot."""
     slot = int(_words[0]) % NUM_SLOTS

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.intrinsic_table import register
+from fusejit.codegen.intrinsics.intrinsic_table import jit_path, register
 from fusejit.codegen.intrinsics.raw_memory import Flat
 from fusejit.ir.inline_draw_table import INLINE_DRAWS, InlineDraw
 
@@ -35,7 +35,7 @@ _FUNCTIONS = ("random_standard_normal", "random_standard_exponential")
 
 
 @functools.cache
-def _numpy_functions() -> dict[str, int]:
+def draw_functions() -> dict[str, int]:
     """Addresses of functions that NumPy offers to C (numpy/random/distributions.h), by symbol."""
     try:
         library = ctypes.CDLL(sys.modules["numpy.random._generator"].__file__)
@@ -44,14 +44,6 @@ def _numpy_functions() -> dict[str, int]:
         return {}
     casts = {name: ctypes.cast(f, ctypes.c_void_p).value for name, f in functions.items()}
     return {name: address for name, address in casts.items() if address}
-
-
-def register_draw_symbols() -> None:
-    """Tell LLVM where functions of NumPy are."""
-    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
-
-    for symbol, address in _numpy_functions().items():
-        llvm.add_symbol(symbol, address)
 
 
 class _Bits:
@@ -86,16 +78,13 @@ def _python_draws(row: InlineDraw) -> Callable[..., None]:
 
 
 for _row in INLINE_DRAWS:
-    _module = "fusejit.codegen.intrinsics_jit.draw_intrinsics"
-    register(
-        _row.intrinsic,
-        _python_draw(_row),
-        f"{_module}:{_row.intrinsic}",
-        f"One number of `Generator.{_row.method}`, {_row.dtype}.",
-    )
-    register(
-        f"{_row.intrinsic}s",
-        _python_draws(_row),
-        f"{_module}:{_row.intrinsic}s",
-        f"Numbers of `Generator.{_row.method}`, {_row.dtype}, one after the other.",
-    )
+    for _name, _function, _doc in (
+        (_row.intrinsic, _python_draw(_row), "One number of `Generator.{}`, {}."),
+        (
+            f"{_row.intrinsic}s",
+            _python_draws(_row),
+            "Numbers of `Generator.{}`, {}, one after the other.",
+        ),
+    ):
+        _doc = _doc.format(_row.method, _row.dtype)
+        register(_name, _function, jit_path(__name__, _name), _doc)

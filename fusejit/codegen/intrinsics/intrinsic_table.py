@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.types import DTYPES
 from fusejit.locks import ForkSafeLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
@@ -43,6 +44,9 @@ PROVIDERS = (
     "fusejit.codegen.intrinsics.polling",
 )
 """Modules that call `register` when they are imported."""
+
+JIT_PROVIDERS = tuple(name.replace(".intrinsics.", ".intrinsics_jit.") for name in PROVIDERS)
+"""The modules with the jitted meanings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +115,15 @@ def register(name: str, python_implementation: Any, jit: str, doc: str | None = 
     return known
 
 
-def python_implementation(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
-    """Decorate the Python implementation of intrinsic `name`; the short form of `register`."""
+def jit_path(module: str, name: str) -> str:
+    """Where the jitted meaning of a name is that a module of ``codegen.intrinsics`` gives."""
+    return f"{module.replace('.intrinsics.', '.intrinsics_jit.')}:{name}"
 
-    def decorate(function: AnyCallable) -> AnyCallable:
-        register(name, function, jit)
-        return function
 
-    return decorate
+def python_implementation(function: AnyCallable) -> AnyCallable:
+    """Decorate the Python implementation of the intrinsic of its name: `register` in short."""
+    register(function.__name__, function, jit_path(function.__module__, function.__name__))
+    return function
 
 
 _loading = ForkSafeLock()
@@ -168,18 +173,6 @@ def jit_object(name: str) -> Any:
 
 
 DTYPE_TOKENS: dict[str, np.dtype[Any]] = {
-    "boolean": np.dtype(np.bool_),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "u8": np.dtype(np.uint8),
-    "u16": np.dtype(np.uint16),
-    "u32": np.dtype(np.uint32),
-    "u64": np.dtype(np.uint64),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "c64": np.dtype(np.complex64),
-    "c128": np.dtype(np.complex128),
+    "boolean" if name == "i1" else name: dtype for name, dtype in DTYPES.items()
 }
 """Names of dtypes in generated source: arguments of `cast` and `scratch`, and casts: ``f32(x)``."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.intrinsic_table import python_implementation, register
+from fusejit.codegen.intrinsics.intrinsic_table import jit_path, python_implementation, register
 from fusejit.codegen.intrinsics.raw_memory import Flat, put
 from fusejit.ir.interpreter.summation import FEWEST, LANES, lanes_of
 
@@ -34,7 +34,7 @@ FOLDS: dict[str, tuple[int, str]] = {
 """Combiner -> number of lanes, what merges two of them."""
 
 
-def _python_implementation(combiner: str, lanes: int) -> Callable[..., Any]:
+def _fold(combiner: str, lanes: int) -> Callable[..., Any]:
     merge: np.ufunc = getattr(np, FOLDS[combiner][1])
 
     def fold(pointer: Flat, numbers: int = lanes) -> Any:
@@ -53,33 +53,25 @@ def _python_implementation(combiner: str, lanes: int) -> Callable[..., Any]:
 for _combiner, (_lanes, _) in FOLDS.items():
     for _kind, _count in (("fold", _lanes), ("small", FEW), ("sequential", FEWEST)):
         _name = f"{_kind}_{_combiner}"
-        register(
-            _name,
-            _python_implementation(_combiner, _count),
-            f"fusejit.codegen.intrinsics_jit.lanes:{_name}",
-        )
+        register(_name, _fold(_combiner, _count), jit_path(__name__, _name))
 
 
-@python_implementation("lane_max", "fusejit.codegen.intrinsics_jit.lanes:lane_max")
-def lane_max(left: Any, right: Any) -> Any:
-    """The larger float, NaN if either is; the sign of a zero is left open."""
-    return np.maximum(left, right)
+for _name, _ufunc, _which in (
+    ("lane_max", np.maximum, "larger"),
+    ("lane_min", np.minimum, "smaller"),
+):
+    _doc = f"The {_which} float, NaN if either is; the sign of a zero is left open."
+    register(_name, _ufunc, jit_path(__name__, _name), _doc)
 
 
-@python_implementation("lane_min", "fusejit.codegen.intrinsics_jit.lanes:lane_min")
-def lane_min(left: Any, right: Any) -> Any:
-    """The smaller float, NaN if either is; the sign of a zero is left open."""
-    return np.minimum(left, right)
-
-
-@python_implementation("fill", "fusejit.codegen.intrinsics_jit.lanes:fill")
+@python_implementation
 def fill(pointer: Flat, start: int, count: int, value: Any) -> None:
     """Store ``value`` into ``count`` elements from offset ``start`` on."""
     for offset in range(start, start + count):
         put(pointer, offset, value)
 
 
-@python_implementation("lane_width", "fusejit.codegen.intrinsics_jit.lanes:lane_width")
+@python_implementation
 def lane_width(n: int) -> int:
     """How many lanes n numbers fill, rounded up to a power of two, at least 1, at most LANES."""
     width = 1
@@ -88,13 +80,13 @@ def lane_width(n: int) -> int:
     return width
 
 
-@python_implementation("lane_spacing", "fusejit.codegen.intrinsics_jit.lanes:lane_spacing")
+@python_implementation
 def lane_spacing(n: int) -> int:
     """How far apart two numbers of one lane are, of n numbers: LANES, or 1 if there is one lane."""
     return lanes_of(n)
 
 
-@python_implementation("reverse_bits", "fusejit.codegen.intrinsics_jit.lanes:reverse_bits")
+@python_implementation
 def reverse_bits(value: int, width: int) -> int:
     """The bits of ``value`` in reverse, as a number below the power of two ``width``."""
     reverse = 0

@@ -15,13 +15,14 @@ comes to as well, in half the time.
 
 The loops are found in the struct of the ufunc, which is part of NumPy's public C interface; names
 and numbers in it that Python can see as well are compared first. Machine code knows them under
-symbols that are given their addresses in each process (`register_product_symbols`).
+symbols that are given their addresses in each process (`native_loader.register_symbols`).
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -90,41 +91,21 @@ def _loops_of(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
     return found if all(found.values()) else {}
 
 
-def register_product_symbols() -> None:
-    """Tell LLVM where NumPy's loops are."""
-    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
-
-    for symbol, address in product_loops().items():
-        llvm.add_symbol(symbol, address)
-
-
-@python_implementation("matmul_into", "fusejit.codegen.intrinsics_jit.matrix_products:matmul_into")
-def matmul_into(
-    a: Flat,
-    a_at: int,
-    a_m: int,
-    a_k: int,
-    b: Flat,
-    b_at: int,
-    b_k: int,
-    b_n: int,
-    o: Flat,
-    o_at: int,
-    o_m: int,
-    o_n: int,
-    m: int,
-    k: int,
-    n: int,
-) -> None:
+@python_implementation
+def matmul_into(*operands: Any) -> None:
     """One matrix product by NumPy; dimensions that are not positive count as 0."""
-    m, k, n = max(m, 0), max(k, 0), max(n, 0)
+    m, k, n = (max(length, 0) for length in operands[12:])
     if m and n:
-        left = _matrix(a, a_at, (m, k), (a_m, a_k))
-        right = _matrix(b, b_at, (k, n), (b_k, b_n))
-        np.matmul(left, right, out=_matrix(o, o_at, (m, n), (o_m, o_n)))
+        left, right, out = (
+            _matrix(pointer, at, shape, steps)
+            for (pointer, at, *steps), shape in zip(
+                (operands[:4], operands[4:8], operands[8:12]), ((m, k), (k, n), (m, n)), strict=True
+            )
+        )
+        np.matmul(left, right, out=out)
 
 
-@python_implementation("dot_into", "fusejit.codegen.intrinsics_jit.matrix_products:dot_into")
+@python_implementation
 def dot_into(
     a: Flat, a_at: int, a_step: int, b: Flat, b_at: int, b_step: int, o: Flat, n: int
 ) -> None:
@@ -135,7 +116,7 @@ def dot_into(
     o.memory[o.index(0)] = np.vecdot(left, right)[0]
 
 
-def _matrix(pointer: Flat, at: int, shape: tuple[int, int], steps: tuple[int, int]) -> np.ndarray:
+def _matrix(pointer: Flat, at: int, shape: tuple[int, int], steps: Sequence[int]) -> np.ndarray:
     """The elements as an array, all of them inside the memory of the pointer."""
     dtype = pointer.memory.dtype
     if not all(shape):

@@ -54,7 +54,7 @@ def chunk_bounds(extent: int, wanted: int) -> Iterator[tuple[int, int]]:
         yield lo, min(lo + length, extent)
 
 
-@python_implementation("parallel_for", "fusejit.codegen.intrinsics_jit.parallel:parallel_for")
+@python_implementation
 def parallel_for(body: Callable[..., Any], extent: int, work_ns: float, *args: Any) -> None:
     """Run ``body(lo, hi, *args)`` over ``[0, extent)`` in chunks, on threads where that pays.
 
@@ -68,7 +68,7 @@ def parallel_for(body: Callable[..., Any], extent: int, work_ns: float, *args: A
         body(lo, hi, *args)
 
 
-@python_implementation("uneven_for", "fusejit.codegen.intrinsics_jit.parallel:uneven_for")
+@python_implementation
 def uneven_for(body: Callable[..., Any], extent: int, work_ns: float, *args: Any) -> None:
     """`parallel_for` in more and smaller chunks, for iterations of which some take much longer."""
     parallel_for(body, extent, work_ns, *args)

@@ -34,6 +34,7 @@ POLL_NS, CHECK_NS = 30_000_000, 100_000_000
 NEVER = 1 << 62
 
 _word = ctypes.c_uint64(threading.main_thread().ident or 0)
+MAIN_THREAD_ADDRESS = ctypes.addressof(_word)
 
 
 def _renew() -> None:
@@ -42,13 +43,6 @@ def _renew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
-
-
-def register_main_thread() -> None:
-    """Tell LLVM where the word is."""
-    import llvmlite.binding as llvm  # not at import: the Python implementations need no LLVM
-
-    llvm.add_symbol(MAIN_THREAD_SYMBOL, ctypes.addressof(_word))
 
 
 _can_raise: ContextVar[bool] = ContextVar("fusejit_can_raise", default=True)
@@ -69,13 +63,13 @@ def can_raise() -> bool:
     return _can_raise.get()
 
 
-@python_implementation("poll_state", "fusejit.codegen.intrinsics_jit.polling:poll_state")
+@python_implementation
 def poll_state(units: int) -> int:
     """What polls keep: when the last one was, how many units there were, the last look."""
     return 0
 
 
-@python_implementation("poll", "fusejit.codegen.intrinsics_jit.polling:poll")
+@python_implementation
 def poll(w: int) -> int:
     """How many units until the next poll; -1 if a handler has raised. Python itself runs them."""
     return NEVER

@@ -64,7 +64,7 @@ class Flat:
         return Flat(parts, 2 * self.origin)
 
 
-@python_implementation("flat", "fusejit.codegen.intrinsics_jit.raw_memory:flat")
+@python_implementation
 def flat(array: npt.NDArray[Any]) -> Flat:
     """Typed pointer to the first element of an array of any layout."""
     itemsize = array.itemsize
@@ -81,7 +81,7 @@ def flat(array: npt.NDArray[Any]) -> Flat:
     return Flat(memory, below)
 
 
-@python_implementation("flat_scoped", "fusejit.codegen.intrinsics_jit.raw_memory:flat_scoped")
+@python_implementation
 def flat_scoped(array: npt.NDArray[Any], scope: int) -> Flat:
     """`flat`, promising that pointers of different scopes above 0 never meet; a literal scope."""
     if not 0 <= scope <= MAX_SCOPES:
@@ -89,13 +89,13 @@ def flat_scoped(array: npt.NDArray[Any], scope: int) -> Flat:
     return flat(array)
 
 
-@python_implementation("get", "fusejit.codegen.intrinsics_jit.raw_memory:get")
+@python_implementation
 def get(pointer: Flat, offset: int) -> Any:
     """Load the element at an element offset: no wraparound, no bounds check when jitted."""
     return pointer.memory[pointer.index(offset)]
 
 
-@python_implementation("put", "fusejit.codegen.intrinsics_jit.raw_memory:put")
+@python_implementation
 def put(pointer: Flat, offset: int, value: Any) -> None:
     """Store an element; `value` must have exactly the dtype of the memory."""
     given = _PYTHON_SCALARS.get(type(value), type(value))
@@ -113,7 +113,7 @@ def _garbage(n: int, token: DtypeToken) -> Flat:
     return Flat(memory, 0)
 
 
-@python_implementation("scratch", "fusejit.codegen.intrinsics_jit.raw_memory:scratch")
+@python_implementation
 def scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     """Uninitialised stack memory of `n` elements for this call; `n` and `scope` are literals.
 
@@ -127,45 +127,43 @@ def scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     return _garbage(n, token)
 
 
-@python_implementation("heap_scratch", "fusejit.codegen.intrinsics_jit.raw_memory:heap_scratch")
+@python_implementation
 def heap_scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     """Uninitialised heap memory of `n` elements, 64-byte aligned, for `free_scratch`."""
     return _garbage(max(int(n), 0), token)
 
 
-@python_implementation("any_step", "fusejit.codegen.intrinsics_jit.raw_memory:any_step")
+@python_implementation
 def any_step(n: int) -> int:
     """`n`, which LLVM does not see to be a name alone (`codegen.loop_passes.stride_versioning`)."""
     return n
 
 
-@python_implementation("is_null", "fusejit.codegen.intrinsics_jit.raw_memory:is_null")
+@python_implementation
 def is_null(pointer: Flat) -> bool:
     """True if `heap_scratch` found no memory."""
     return False
 
 
-@python_implementation("free_scratch", "fusejit.codegen.intrinsics_jit.raw_memory:free_scratch")
+@python_implementation
 def free_scratch(pointer: Flat) -> None:
     """Free what `heap_scratch` gave; every later use raises in the Python implementation."""
     pointer.memory = pointer.memory[:0]
 
 
-@python_implementation("address", "fusejit.codegen.intrinsics_jit.raw_memory:address")
+@python_implementation
 def address(array: npt.NDArray[Any]) -> int:
     """Address of the first element, an int64."""
     return int(array.__array_interface__["data"][0])
 
 
-@python_implementation(
-    "itemsize_aligned", "fusejit.codegen.intrinsics_jit.raw_memory:itemsize_aligned"
-)
+@python_implementation
 def itemsize_aligned(array: npt.NDArray[Any]) -> bool:
     """True if the data address and all strides are multiples of the itemsize."""
     return not any(number % array.itemsize for number in (address(array), *array.strides))
 
 
-@python_implementation("low_address", "fusejit.codegen.intrinsics_jit.raw_memory:low_address")
+@python_implementation
 def low_address(array: npt.NDArray[Any]) -> int:
     """Lowest byte address of any element; equals `high_address` for an empty array."""
     if array.size == 0:
@@ -174,7 +172,7 @@ def low_address(array: npt.NDArray[Any]) -> int:
     return address(array) + reach
 
 
-@python_implementation("high_address", "fusejit.codegen.intrinsics_jit.raw_memory:high_address")
+@python_implementation
 def high_address(array: npt.NDArray[Any]) -> int:
     """One past the highest byte address of any element."""
     if array.size == 0:

@@ -48,7 +48,7 @@ def stream_from_bytes() -> int:
     return host_target().last_level_bytes // 4 * 3
 
 
-@python_implementation("stream_for", "fusejit.codegen.intrinsics_jit.streaming:stream_for")
+@python_implementation
 def stream_for(
     body: Callable[..., Any],
     extent: int,

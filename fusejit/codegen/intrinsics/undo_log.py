@@ -65,20 +65,20 @@ class UndoLog:
                     target[(address - start) // memory.itemsize] = value
 
 
-@python_implementation("undo_log", "fusejit.codegen.intrinsics_jit.undo_log:undo_log")
+@python_implementation
 def undo_log(count: int) -> UndoLog:
     """An undo log for so many arrays, a literal."""
     return UndoLog()
 
 
-@python_implementation("undo_log_array", "fusejit.codegen.intrinsics_jit.undo_log:undo_log_array")
+@python_implementation
 def undo_log_array(w: UndoLog, at: int, array: npt.NDArray[Any]) -> None:
     """Tell an undo log which memory it is for."""
     assert at == len(w.arrays)
     w.arrays.append(flat(array))
 
 
-@python_implementation("keep", "fusejit.codegen.intrinsics_jit.undo_log:keep")
+@python_implementation
 def keep(w: UndoLog, pointer: Flat, offset: int) -> bool:
     """Keep an element that is about to be overwritten."""
     assert not w.has_ended
@@ -91,7 +91,7 @@ def keep(w: UndoLog, pointer: Flat, offset: int) -> bool:
     return True
 
 
-@python_implementation("keep_all", "fusejit.codegen.intrinsics_jit.undo_log:keep_all")
+@python_implementation
 def keep_all(w: UndoLog) -> bool:
     """Keep all that the arrays held when the undo log began."""
     assert not w.has_ended
@@ -102,13 +102,13 @@ def keep_all(w: UndoLog) -> bool:
     return True
 
 
-@python_implementation("keeps_all", "fusejit.codegen.intrinsics_jit.undo_log:keeps_all")
+@python_implementation
 def keeps_all(w: UndoLog) -> bool:
     """Whether nothing more needs to be kept."""
     return bool(w.copies)
 
 
-@python_implementation("roll_back", "fusejit.codegen.intrinsics_jit.undo_log:roll_back")
+@python_implementation
 def roll_back(w: UndoLog) -> None:
     """Put back what the arrays held when the undo log began, and end it."""
     w.undo([own.memory for own in w.arrays])
@@ -117,7 +117,7 @@ def roll_back(w: UndoLog) -> None:
     end_undo_log(w)
 
 
-@python_implementation("end_undo_log", "fusejit.codegen.intrinsics_jit.undo_log:end_undo_log")
+@python_implementation
 def end_undo_log(w: UndoLog) -> None:
     """Give the memory of an undo log back."""
     assert not w.has_ended

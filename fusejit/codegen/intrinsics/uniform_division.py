@@ -32,9 +32,7 @@ from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 Scalar = Any
 
 
-@python_implementation(
-    "reciprocal_of", "fusejit.codegen.intrinsics_jit.uniform_division:reciprocal_of"
-)
+@python_implementation
 def reciprocal_of(b: Scalar) -> Scalar:
     """The multiplier of a divisor, an unsigned integer of at least 16 bits; 0 for 0.
 
@@ -57,13 +55,13 @@ def reciprocal_of(b: Scalar) -> Scalar:
     return made(2**bits * (2**length - d) // d + 1)
 
 
-@python_implementation("floordiv_by", "fusejit.codegen.intrinsics_jit.uniform_division:floordiv_by")
+@python_implementation
 def floordiv_by(a: Scalar, b: Scalar, m: Scalar) -> Scalar:
     """``a // b`` for ``m = reciprocal_of(b)``; 0 for b == 0, INT_MIN for INT_MIN // -1."""
     return _by(np.floor_divide, a, b, m)
 
 
-@python_implementation("mod_by", "fusejit.codegen.intrinsics_jit.uniform_division:mod_by")
+@python_implementation
 def mod_by(a: Scalar, b: Scalar, m: Scalar) -> Scalar:
     """``a % b`` with the sign of b for ``m = reciprocal_of(b)``; 0 for b == 0."""
     return _by(np.remainder, a, b, m)

@@ -51,7 +51,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.intrinsic_table import register
+from fusejit.codegen.intrinsics.intrinsic_table import jit_path, python_implementation, register
 from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 Scalar = Any
@@ -118,9 +118,7 @@ def _checked(name: str, kinds: str, operands: tuple[Scalar, ...]) -> tuple[np.ge
     return values
 
 
-def _python_implementation(
-    name: str, kinds: str, evaluate: Callable[..., Scalar]
-) -> Callable[..., Scalar]:
+def _of_numpy(name: str, kinds: str, evaluate: Callable[..., Scalar]) -> Callable[..., Scalar]:
     def function(*operands: Scalar) -> Scalar:
         values = _checked(name, kinds, operands)
         with np.errstate(all="ignore"):
@@ -156,6 +154,7 @@ _IMPLEMENTED_HERE: dict[str, Callable[..., Scalar]] = {
 }
 
 
+@python_implementation
 def align_stack() -> None:
     """First statement of a function that calls a kernel with math functions (see the jitted side).
 
@@ -167,12 +166,7 @@ def _register_all() -> None:
     for name in (*MATH_FUNCTIONS, *EXACT_FUNCTIONS, *EXTREMA):
         kinds = "fiub" if name in EXTREMA else "f"
         evaluate = _IMPLEMENTED_HERE.get(name) or getattr(np, name)
-        register(
-            name,
-            _python_implementation(name, kinds, evaluate),
-            f"fusejit.codegen.intrinsics_jit.vector_math:{name}",
-        )
-    register("align_stack", align_stack, "fusejit.codegen.intrinsics_jit.vector_math:align_stack")
+        register(name, _of_numpy(name, kinds, evaluate), jit_path(__name__, name))
 
 
 _register_all()

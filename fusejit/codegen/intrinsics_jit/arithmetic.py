@@ -16,11 +16,17 @@ from fusejit.codegen.intrinsics_jit.division import (
     emit_int_mod,
     emit_near_mod,
 )
-from fusejit.codegen.machine.numba_api import TypingError, from_dtype, intrinsic, ir, types
-
-Value = Any
-Emit = Callable[[Any, Any, list[Value]], Value]
-"""(IR builder, Numba type of the operands, operands) -> result."""
+from fusejit.codegen.intrinsics_jit.module_symbols import Value
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    are_int64,
+    emitted,
+    from_dtype,
+    intrinsic,
+    intrinsic_of,
+    ir,
+    types,
+)
 
 
 def token_type(token: Any) -> Any:
@@ -97,92 +103,66 @@ def _is_cast(source: Any, target: Any) -> bool:
 def cast(typingctx: Any, x: Any, token: Any) -> Any:
     """``ndarray.astype`` for one value."""
     target = token_type(token)
+    source, codegen = _cast(x, target)
+    return target(source, token), codegen
+
+
+def _cast(x: Any, target: Any) -> tuple[Any, Any]:
+    """The type from which ``x`` is cast, and the code that does it."""
     source = types.unliteral(x)
     if not _is_cast(source, target):
-        raise TypingError(f"cast: {x} to {token}")
+        raise TypingError(f"cannot cast {x} to {target}")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         return _convert(builder, source, target, args[0])
 
-    return target(source, token), codegen
+    return source, codegen
 
 
 def _make_token(name: str) -> Any:
     target = from_dtype(DTYPE_TOKENS[name])
 
-    def token(typingctx: Any, x: Any) -> Any:
-        source = types.unliteral(x)
-        if not _is_cast(source, target):
-            raise TypingError(f"{name}: cannot cast {x}")
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            return _convert(builder, source, target, args[0])
-
+    def token(x: Any) -> Any:
+        source, codegen = _cast(x, target)
         return target(source), codegen
 
-    token.__name__ = token.__qualname__ = name
-    made = intrinsic(token)
+    made = intrinsic_of(name, 1, token)
     made.fusejit_type = target
     return made
 
 
-def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
-    """An intrinsic of one or two operands of one Numba type, which the result has too."""
+def _of_one_type(kind: Any, emit: Callable[..., Value]) -> Any:
+    """An intrinsic of operands of one Numba type, which the result has too."""
 
-    def typing(operands: tuple[Any, ...]) -> Any:
-        kinds = {types.unliteral(x) for x in operands}
-        operand_type = kinds.pop()
-        if kinds or not isinstance(operand_type, kind):
-            raise TypingError(f"{name}: operands are {operands}")
+    def accepts(first: Any, *others: Any) -> bool:
+        return isinstance(first, kind) and all(other == first for other in others)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            return emit(builder, operand_type, list(args))
-
-        return operand_type(*([operand_type] * arity)), codegen
-
-    def unary(typingctx: Any, a: Any) -> Any:
-        return typing((a,))
-
-    def binary(typingctx: Any, a: Any, b: Any) -> Any:
-        return typing((a, b))
-
-    function = unary if arity == 1 else binary
-    function.__name__ = function.__qualname__ = name
-    return intrinsic(function)
+    return emitted(accepts, lambda first, *others: first, of_type=True)(emit)
 
 
-@intrinsic
-def unlikely(typingctx: Any, condition: Any) -> Any:
+@emitted(lambda condition: condition == types.boolean, types.boolean)
+def unlikely(builder: Any, condition: Value) -> Value:
     """The condition itself; `fusejit.codegen.backend.llvm_emitter` tells LLVM what is seldom."""
-    if types.unliteral(condition) != types.boolean:
-        raise TypingError(f"seldom({condition})")
-    return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]
+    return condition
 
 
 def _fits(name: str) -> Any:
     """Whether a sum, a difference or a product of int64 has 64 bits: the flag of the processor."""
 
-    def fits(typingctx: Any, a: Any, b: Any) -> Any:
-        if any(types.unliteral(x) != types.int64 for x in (a, b)):
-            raise TypingError(f"{name}_fits({a}, {b})")
+    @emitted(are_int64, types.boolean)
+    def fits(builder: Any, a: Value, b: Value) -> Value:
+        both = getattr(builder, f"s{name}_with_overflow")(a, b)
+        return builder.not_(builder.extract_value(both, 1))
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            both = getattr(builder, f"s{name}_with_overflow")(*args)
-            return builder.not_(builder.extract_value(both, 1))
-
-        return types.boolean(types.int64, types.int64), codegen
-
-    return intrinsic(fits)
+    return fits
 
 
-def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
+def _emit_shift_left(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
     return builder.select(fits, builder.shl(a, b), ir.Constant(a.type, 0))
 
 
-def _emit_shift_right(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
+def _emit_shift_right(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
     if not integer.signed:
         return builder.select(fits, builder.lshr(a, b), ir.Constant(a.type, 0))
@@ -190,30 +170,28 @@ def _emit_shift_right(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.ashr(a, builder.select(fits, b, most))
 
 
-def _emit_int_abs(builder: Any, integer: Any, args: list[Value]) -> Value:
-    (a,) = args
+def _emit_int_abs(builder: Any, integer: Any, a: Value) -> Value:
     if not integer.signed:
         return a
     negative = builder.icmp_signed("<", a, ir.Constant(a.type, 0))
     return builder.select(negative, builder.neg(a), a)
 
 
-def _emit_wrapping(instruction: str) -> Emit:
+def _emit_wrapping(instruction: str) -> Callable[..., Value]:
     """An instruction without a promise: Numba's own operators promise LLVM no signed overflow."""
 
-    def emit(builder: Any, operand_type: Any, operands: list[Value]) -> Value:
-        return getattr(builder, instruction)(*operands)
+    def emit(builder: Any, integer: Any, a: Value, b: Value) -> Value:
+        return getattr(builder, instruction)(a, b)
 
     return emit
 
 
-def _emit_int_neg(builder: Any, integer: Any, args: list[Value]) -> Value:
-    return builder.neg(args[0])
+def _emit_int_neg(builder: Any, integer: Any, a: Value) -> Value:
+    return builder.neg(a)
 
 
-def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
+def _emit_int_pow(builder: Any, integer: Any, base: Value, exponent: Value) -> Value:
     """Square and multiply; arithmetic modulo the width does not depend on the order."""
-    base, exponent = args
     before = builder.block
     loop = builder.append_basic_block("pow.loop")
     after = builder.append_basic_block("pow.after")
@@ -240,28 +218,24 @@ def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
     return answer
 
 
-int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
-int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
-scalar_floordiv = _same_type_intrinsic(
-    "scalar_floordiv", 2, types.Integer, partial(emit_int_floordiv, scalar_form=True)
-)
-scalar_mod = _same_type_intrinsic(
-    "scalar_mod", 2, types.Integer, partial(emit_int_mod, scalar_form=True)
-)
-near_mod = _same_type_intrinsic("near_mod", 2, types.Integer, emit_near_mod)
-int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
-int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
-int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
-int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"))
-int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
-int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
+int_floordiv = _of_one_type(types.Integer, emit_int_floordiv)
+int_mod = _of_one_type(types.Integer, emit_int_mod)
+scalar_floordiv = _of_one_type(types.Integer, partial(emit_int_floordiv, scalar_form=True))
+scalar_mod = _of_one_type(types.Integer, partial(emit_int_mod, scalar_form=True))
+near_mod = _of_one_type(types.Integer, emit_near_mod)
+int_fmod = _of_one_type(types.Integer, emit_int_fmod)
+int_pow = _of_one_type(types.Integer, _emit_int_pow)
+int_abs = _of_one_type(types.Integer, _emit_int_abs)
+int_add = _of_one_type(types.Integer, _emit_wrapping("add"))
+int_sub = _of_one_type(types.Integer, _emit_wrapping("sub"))
+int_mul = _of_one_type(types.Integer, _emit_wrapping("mul"))
 add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
-int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
-shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
-shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
-float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, emit_float_floordiv)
-float_mod = _same_type_intrinsic("float_mod", 2, types.Float, emit_float_mod)
-float_fmod = _same_type_intrinsic("float_fmod", 2, types.Float, emit_float_fmod)
+int_neg = _of_one_type(types.Integer, _emit_int_neg)
+shift_left = _of_one_type(types.Integer, _emit_shift_left)
+shift_right = _of_one_type(types.Integer, _emit_shift_right)
+float_floordiv = _of_one_type(types.Float, emit_float_floordiv)
+float_mod = _of_one_type(types.Float, emit_float_mod)
+float_fmod = _of_one_type(types.Float, emit_float_fmod)
 
 boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))
@@ -270,27 +244,14 @@ f32, f64 = _make_token("f32"), _make_token("f64")
 c64, c128 = _make_token("c64"), _make_token("c128")
 
 
-@intrinsic
-def select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> Any:
+@emitted(lambda condition, a, b: condition == types.boolean and a == b, lambda condition, a, b: a)
+def select(builder: Any, condition: Value, if_true: Value, if_false: Value) -> Value:
     """``select`` of two operands of one type by a boolean."""
-    if condition != types.boolean or if_true != if_false:
-        raise TypingError(f"select: {condition}, {if_true}, {if_false}")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.select(*arguments)
-
-    return if_true(condition, if_true, if_false), generate
+    return builder.select(condition, if_true, if_false)
 
 
-@intrinsic
-def signbit(typing_context: Any, x: Any) -> Any:
+@emitted(lambda x: isinstance(x, types.Float), types.boolean)
+def signbit(builder: Any, x: Value) -> Value:
     """The sign bit of a float as a boolean."""
-    if not isinstance(x, types.Float):
-        raise TypingError(f"signbit: {x}")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        integer = ir.IntType(x.bitwidth)
-        bits = builder.bitcast(arguments[0], integer)
-        return builder.icmp_signed("<", bits, ir.Constant(integer, 0))
-
-    return types.boolean(x), generate
+    integer = ir.IntType(32 if isinstance(x.type, ir.FloatType) else 64)
+    return builder.icmp_signed("<", builder.bitcast(x, integer), ir.Constant(integer, 0))

@@ -4,66 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
-
-Value = Any
-
-
-def _part(name: str, at: int) -> Any:
-    def part(typingctx: Any, x: Any) -> Any:
-        if not isinstance(x, types.Complex):
-            raise TypingError(f"{name}: {x}")
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            return builder.extract_value(args[0], at)
-
-        return x.underlying_float(x), codegen
-
-    part.__name__ = part.__qualname__ = name
-    return intrinsic(part)
+from fusejit.codegen.intrinsics_jit.module_symbols import Value
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, complex_value, memory_type
+from fusejit.codegen.machine.numba_api import (
+    emitted,
+    types,
+)
 
 
-real_part, imag_part = _part("real_part", 0), _part("imag_part", 1)
+def _part(at: int) -> Any:
+    @emitted(lambda x: isinstance(x, types.Complex), lambda x: x.underlying_float)
+    def part(builder: Any, x: Value) -> Value:
+        return builder.extract_value(x, at)
+
+    return part
+
+
+real_part, imag_part = _part(0), _part(1)
 _COMPLEX = {types.float32: types.complex64, types.float64: types.complex128}
 
 
-@intrinsic
-def complex_of(typingctx: Any, real: Any, imag: Any) -> Any:
+@emitted(lambda real, imag: real in _COMPLEX and real == imag, lambda real, imag: _COMPLEX[real])
+def complex_of(builder: Any, real: Value, imag: Value) -> Value:
     """Two floats as a complex number."""
-    result = _COMPLEX.get(real)
-    if result is None or real != imag:
-        raise TypingError(f"complex_of: {real}, {imag}")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        made = ir.Constant(context.get_value_type(result), ir.Undefined)
-        for at, part in enumerate(args):
-            made = builder.insert_value(made, part, at)
-        return made
-
-    return result(real, imag), codegen
+    return complex_value(builder, (real, imag))
 
 
-@intrinsic
-def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+@emitted(lambda a, b, c: isinstance(a, types.Float) and a == b == c, lambda a, b, c: a)
+def fma(builder: Any, a: Value, b: Value, c: Value) -> Value:
     """LLVM's ``fma``: one instruction where the machine has it, else a call."""
-    if not isinstance(a, types.Float) or not a == b == c:
-        raise TypingError(f"fma: {a}, {b}, {c}")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return builder.fma(*args)
-
-    return a(a, b, c), codegen
+    return builder.fma(a, b, c)
 
 
-@intrinsic
-def parts(typingctx: Any, pointer: Any) -> Any:
+@emitted(
+    lambda p: isinstance(p, FlatPointer) and isinstance(p.dtype, types.Complex),
+    lambda p: FlatPointer(p.dtype.underlying_float, p.scope),
+    of_type=True,
+)
+def parts(builder: Any, kind: Any, pointer: Value) -> Value:
     """The same address as a pointer to floats."""
-    if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Complex):
-        raise TypingError(f"parts: {pointer}")
-    result = FlatPointer(pointer.dtype.underlying_float, pointer.scope)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return builder.bitcast(args[0], context.get_value_type(result))
-
-    return result(pointer), codegen
+    return builder.bitcast(pointer, memory_type(kind.dtype.underlying_float).as_pointer())

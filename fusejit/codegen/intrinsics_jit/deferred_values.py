@@ -5,29 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.deferred_values import DEFERRED_SYMBOL, NUM_SLOTS, SLOT_SHIFT
-from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
+from fusejit.codegen.intrinsics_jit.module_symbols import external, int64
+from fusejit.codegen.machine.numba_api import are_int64, emitted, types
 
-_INT64 = ir.IntType(64)
 
-
-@intrinsic
-def deferred_values(typingctx: Any, status: Any, index: Any, size: Any) -> tuple[Any, Any]:
+@emitted(are_int64, types.int64)
+def deferred_values(builder: Any, status: Any, index: Any, size: Any) -> Any:
     """Keep an index and a size; the status with their slot."""
-    if any(types.unliteral(n) != types.int64 for n in (status, index, size)):
-        raise TypingError(f"deferred_values({status}, {index}, {size})")
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words = builder.module.globals.get(DEFERRED_SYMBOL)
-        if words is None:
-            words = ir.GlobalVariable(builder.module, _INT64, DEFERRED_SYMBOL)
-        number, *values = arguments
-        taken = builder.atomic_rmw("add", words, ir.Constant(_INT64, 1), "monotonic")
-        slot = builder.and_(taken, ir.Constant(_INT64, NUM_SLOTS - 1))
-        first = builder.add(builder.shl(slot, ir.Constant(_INT64, 1)), ir.Constant(_INT64, 1))
-        for at, value in enumerate(values):
-            place = builder.gep(words, [builder.add(first, ir.Constant(_INT64, at))])
-            builder.store(value, place)
-        shown = builder.add(slot, ir.Constant(_INT64, 1))
-        return builder.or_(number, builder.shl(shown, ir.Constant(_INT64, SLOT_SHIFT)))
-
-    return types.int64(types.int64, types.int64, types.int64), codegen
+    words = external(builder.module, DEFERRED_SYMBOL)
+    taken = builder.atomic_rmw("add", words, int64(1), "monotonic")
+    slot = builder.and_(taken, int64(NUM_SLOTS - 1))
+    first = builder.add(builder.shl(slot, int64(1)), int64(1))
+    for at, value in enumerate((index, size)):
+        place = builder.gep(words, [builder.add(first, int64(at))])
+        builder.store(value, place)
+    shown = builder.add(slot, int64(1))
+    return builder.or_(status, builder.shl(shown, int64(SLOT_SHIFT)))

@@ -17,20 +17,16 @@ to six times faster than the way through floats.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from fusejit.codegen.machine.numba_api import cgutils, ir
-
-Value = Any
+from fusejit.codegen.intrinsics_jit.module_symbols import Value, call_c, inside_or
+from fusejit.codegen.machine.numba_api import ir
 
 
 def _call_llvm(builder: Any, name: str, args: list[Value]) -> Value:
     suffix = "f32" if isinstance(args[0].type, ir.FloatType) else "f64"
-    function_type = ir.FunctionType(args[0].type, [a.type for a in args])
-    function = cgutils.get_or_insert_function(
-        builder.module, function_type, f"llvm.{name}.{suffix}"
-    )
-    return builder.call(function, args)
+    return call_c(builder, f"llvm.{name}.{suffix}", args[0].type, *args)
 
 
 # -------------------------------------------------------------------------------------- integers
@@ -166,10 +162,9 @@ def _hardware_divmod(builder: Any, integer: Any, a: Value, b: Value) -> tuple[Va
 
 
 def emit_int_floordiv(
-    builder: Any, integer: Any, args: list[Value], *, scalar_form: bool = False
+    builder: Any, integer: Any, a: Value, b: Value, *, scalar_form: bool = False
 ) -> Value:
     """``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."""
-    a, b = args
     if (exponent := _exponent_of_two(b)) is not None:
         shift = builder.ashr if integer.signed else builder.lshr
         return shift(a, ir.Constant(a.type, exponent))
@@ -190,10 +185,9 @@ def emit_int_floordiv(
 
 
 def emit_int_mod(
-    builder: Any, integer: Any, args: list[Value], *, scalar_form: bool = False
+    builder: Any, integer: Any, a: Value, b: Value, *, scalar_form: bool = False
 ) -> Value:
     """``a - (a // b) * b``; 0 for b == 0."""
-    a, b = args
     if (exponent := _exponent_of_two(b)) is not None:
         return builder.and_(a, ir.Constant(a.type, 2**exponent - 1))
     if _is_positive_constant(integer, b):
@@ -208,9 +202,8 @@ def emit_int_mod(
     return builder.sub(a, builder.mul(quotient, b))
 
 
-def emit_near_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
+def emit_near_mod(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     """`emit_int_mod` where ``a`` mostly is the remainder or one divisor away from it."""
-    a, b = args
     compare = builder.icmp_signed if integer.signed else builder.icmp_unsigned
     near = builder.select(compare("<", a, b), a, builder.sub(a, b))
     if integer.signed:
@@ -220,20 +213,13 @@ def emit_near_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
         inside = builder.and_(compare(">=", near, zero), compare("<", near, b))
     else:
         inside = compare("<", near, b)
-    start = builder.block
-    with builder.if_then(builder.not_(inside), likely=False):
-        far = emit_int_mod(builder, integer, args, scalar_form=True)
-        end = builder.block
-    result = builder.phi(a.type)
-    result.add_incoming(near, start)
-    result.add_incoming(far, end)
-    return result
+    far = partial(emit_int_mod, builder, integer, a, b, scalar_form=True)
+    return inside_or(builder, inside, near, far)
 
 
-def emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:
+def emit_int_fmod(builder: Any, integer: Any, a: Value, b: Value) -> Value:
     """``a - trunc(a / b) * b``, the sign that of a; 0 for b == 0."""
-    a, b = args
-    modulus = emit_int_mod(builder, integer, args)
+    modulus = emit_int_mod(builder, integer, a, b)
     if not integer.signed:
         return modulus
     zero = ir.Constant(a.type, 0)
@@ -243,13 +229,12 @@ def emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:
 
 
 # ---------------------------------------------------------------------------------------- floats
-def _emit_divmod(builder: Any, args: list[Value]) -> tuple[Value, Value]:
+def _emit_divmod(builder: Any, a: Value, b: Value) -> tuple[Value, Value]:
     """(floor quotient, remainder) by NumPy's algorithm.
 
     Source: ``npy_divmod`` in numpy/_core/src/npymath/npy_math_internal.h.src, with selects for
     branches.
     """
-    a, b = args
     zero, one = ir.Constant(a.type, 0.0), ir.Constant(a.type, 1.0)
     fmod = builder.frem(a, b)
     quotient = builder.fdiv(builder.fsub(a, fmod), b)
@@ -271,16 +256,16 @@ def _emit_divmod(builder: Any, args: list[Value]) -> tuple[Value, Value]:
     return builder.select(by_zero, exact, floor), builder.select(by_zero, fmod, modulus)
 
 
-def emit_float_floordiv(builder: Any, real: Any, args: list[Value]) -> Value:
+def emit_float_floordiv(builder: Any, real: Any, a: Value, b: Value) -> Value:
     """``a // b`` in NumPy's bits."""
-    return _emit_divmod(builder, args)[0]
+    return _emit_divmod(builder, a, b)[0]
 
 
-def emit_float_mod(builder: Any, real: Any, args: list[Value]) -> Value:
+def emit_float_mod(builder: Any, real: Any, a: Value, b: Value) -> Value:
     """``a % b`` in NumPy's bits."""
-    return _emit_divmod(builder, args)[1]
+    return _emit_divmod(builder, a, b)[1]
 
 
-def emit_float_fmod(builder: Any, real: Any, args: list[Value]) -> Value:
+def emit_float_fmod(builder: Any, real: Any, a: Value, b: Value) -> Value:
     """The remainder with the sign of a; exact."""
-    return builder.frem(*args)
+    return builder.frem(a, b)

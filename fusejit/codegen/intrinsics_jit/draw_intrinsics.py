@@ -14,27 +14,31 @@ an interval", ACM TOMACS 29 (2019).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fusejit.codegen.intrinsics.draw_intrinsics import DRAW_SYMBOL
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    Value,
+    call_c,
+    cold_function,
+    inside_or,
+    int64,
+)
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic_of, ir, types
 from fusejit.codegen.machine.ziggurat import ziggurat_tables
 
-Value = Any
-
-_I8, _I32, _I64, _I128 = (ir.IntType(n) for n in (8, 32, 64, 128))
+_I32 = ir.IntType(32)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
-_POINTER = _I8.as_pointer()
+_AGAIN_TYPE = ir.FunctionType(_F64, [BYTE_POINTER, INT64])
 # members of bitgen_t: the state, then the functions that take it
-_NEXT = {"uint64": (1, _I64), "uint32": (2, _I32), "double": (3, _F64)}
+_NEXT = {"uint64": (1, INT64), "uint32": (2, _I32), "double": (3, _F64)}
 _CELLS = 256  # of a ziggurat
 _BITS52 = 0x000FFFFFFFFFFFFF
 _LARGEST32, _LARGEST64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
-
-
-def _i64(number: int) -> Value:
-    return ir.Constant(_I64, number)
 
 
 def _f64(number: float) -> Value:
@@ -44,7 +48,7 @@ def _f64(number: float) -> Value:
 def _member(builder: Any, bits: Value, at: int, kind: Any) -> Value:
     """A member of the struct; nobody changes it as long as the generator lives."""
     struct = builder.bitcast(bits, kind.as_pointer())
-    loaded = builder.load(builder.gep(struct, [_i64(at)]))
+    loaded = builder.load(builder.gep(struct, [int64(at)]))
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     return loaded
 
@@ -52,14 +56,15 @@ def _member(builder: Any, bits: Value, at: int, kind: Any) -> Value:
 def _next(builder: Any, bits: Value, name: str) -> Value:
     """The generator's next number."""
     at, result = _NEXT[name]
-    function = ir.FunctionType(result, [_POINTER]).as_pointer()
-    return builder.call(_member(builder, bits, at, function), [_member(builder, bits, 0, _POINTER)])
+    function = ir.FunctionType(result, [BYTE_POINTER]).as_pointer()
+    return builder.call(
+        _member(builder, bits, at, function), [_member(builder, bits, 0, BYTE_POINTER)]
+    )
 
 
 def _math(builder: Any, name: str, number: Value) -> Value:
     """A function of the C library: the one that NumPy calls."""
-    kind = ir.FunctionType(_F64, [_F64])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [number])
+    return call_c(builder, name, _F64, number)
 
 
 def _cell(builder: Any, table: str, at: Value) -> Value:
@@ -68,42 +73,12 @@ def _cell(builder: Any, table: str, at: Value) -> Value:
     known = builder.module.globals.get(name)
     if known is None:
         numbers = ziggurat_tables()[table]
-        element = _I64 if numbers.dtype.kind == "u" else _F64
+        element = INT64 if numbers.dtype.kind == "u" else _F64
         kind = ir.ArrayType(element, _CELLS)
         known = ir.GlobalVariable(builder.module, kind, name)
         known.linkage, known.global_constant = "internal", True
         known.initializer = ir.Constant(kind, numbers.tolist())
-    return builder.load(builder.gep(known, [_i64(0), at], inbounds=True))
-
-
-def _function(
-    builder: Any,
-    name: str,
-    result: Any,
-    parameters: list[Any],
-    write: Callable[[Any, Any], None],
-) -> Any:
-    """A function of the module that is seldom called; ``write`` writes it once."""
-    function = builder.module.globals.get(name)
-    if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(result, parameters), name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
-        function.attributes.add("cold")
-        write(function, ir.IRBuilder(function.append_basic_block("entry")))
-    return function
-
-
-def _inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[], Value]) -> Value:
-    """``number`` if it is inside, else what is computed then."""
-    start = builder.block
-    with builder.if_then(builder.not_(inside), likely=False):
-        other = otherwise()
-        end = builder.block
-    chosen = builder.phi(number.type)
-    chosen.add_incoming(number, start)
-    chosen.add_incoming(other, end)
-    return chosen
+    return builder.load(builder.gep(known, [int64(0), at], inbounds=True))
 
 
 # ------------------------------------------------------------------------------------ one number
@@ -116,18 +91,11 @@ def _uniform_f32(builder: Any, bits: Value) -> Value:
     return builder.fmul(builder.uitofp(high, _F32), ir.Constant(_F32, 1.0 / 16777216.0))
 
 
-def _of_numpy(builder: Any, bits: Value, name: str) -> Value:
-    """NumPy's own function, where Numba has no tables."""
-    kind = ir.FunctionType(_F64, [_POINTER])
-    function = cgutils.get_or_insert_function(builder.module, kind, DRAW_SYMBOL + name)
-    return builder.call(function, [bits])
-
-
 def _normal_in(builder: Any, number: Value) -> tuple[Value, ...]:
     """What 64 bits say: the cell, the bits of the distance, the distance, whether it is inside."""
-    cell = builder.and_(number, _i64(_CELLS - 1))
-    sign = builder.trunc(builder.lshr(number, _i64(8)), ir.IntType(1))
-    distance = builder.and_(builder.lshr(number, _i64(9)), _i64(_BITS52))
+    cell = builder.and_(number, int64(_CELLS - 1))
+    sign = builder.trunc(builder.lshr(number, int64(8)), ir.IntType(1))
+    distance = builder.and_(builder.lshr(number, int64(9)), int64(_BITS52))
     positive = builder.fmul(builder.uitofp(distance, _F64), _cell(builder, "wi", cell))
     x = builder.select(sign, builder.fneg(positive), positive)
     inside = builder.icmp_unsigned("<", distance, _cell(builder, "ki", cell))
@@ -135,55 +103,90 @@ def _normal_in(builder: Any, number: Value) -> tuple[Value, ...]:
 
 
 def _normal(builder: Any, bits: Value) -> Value:
-    if not ziggurat_tables():
-        return _of_numpy(builder, bits, "random_standard_normal")
+    def exponent(builder: Any, x: Value) -> Value:
+        return builder.fmul(builder.fmul(_f64(-0.5), x), x)
+
+    return _drawn(builder, bits, "normal", _normal_in, "fi", exponent, _write_normal_tail)
+
+
+def _drawn(
+    builder: Any,
+    bits: Value,
+    name: str,
+    read: Callable[[Any, Value], tuple[Value, ...]],
+    table: str,
+    exponent: Callable[[Any, Value], Value],
+    write_tail: Callable[..., None],
+) -> Value:
+    """A number by the ziggurat: here where it is inside, else by a function of its own."""
+    if not ziggurat_tables():  # NumPy's own function, where Numba has no tables
+        return call_c(builder, f"{DRAW_SYMBOL}random_standard_{name}", _F64, bits)
     number = _next(builder, bits, "uint64")
-    *_, x, inside = _normal_in(builder, number)
-    unlikely = _function(builder, "fusejit_normal", _F64, [_POINTER, _I64], _write_normal)
-    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+    *_, x, inside = read(builder, number)
+    write = partial(_write_again, read, table, exponent, write_tail)
+    unlikely = cold_function(builder.module, f"fusejit_{name}", _AGAIN_TYPE, write)
+    return inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
 
 
-def _write_normal(function: Any, builder: Any) -> None:
-    bits, first = function.args
-    names = ("again", "inside", "outside", "wedge", "tail", "end", "more")
-    again, inside, outside, wedge, tail, end, more = map(function.append_basic_block, names)
-    tables = ziggurat_tables()
+def _write_again(
+    read: Callable[[Any, Value], tuple[Value, ...]],
+    table: str,
+    exponent: Callable[[Any, Value], Value],
+    write_tail: Callable[..., None],
+    builder: Any,
+    bits: Value,
+    first: Value,
+) -> None:
+    """Draw until a number is inside, below the wedge of its cell, or in the tail."""
+    names = ("again", "inside", "outside", "wedge", "tail", "more")
+    again, inside, outside, wedge, tail, more = map(builder.function.append_basic_block, names)
     start = builder.block
     builder.branch(again)
 
     builder.position_at_end(again)
-    number = builder.phi(_I64)
+    number = builder.phi(INT64)
     number.add_incoming(first, start)
-    cell, distance, x, is_inside = _normal_in(builder, number)
+    cell, distance, x, is_inside = read(builder, number)
     builder.cbranch(is_inside, inside, outside)
     builder.position_at_end(inside)
     builder.ret(x)
     builder.position_at_end(outside)
-    builder.cbranch(builder.icmp_unsigned("==", cell, _i64(0)), tail, wedge)
+    builder.cbranch(builder.icmp_unsigned("==", cell, int64(0)), tail, wedge)
 
     builder.position_at_end(wedge)
-    below = _wedge(builder, bits, "fi", cell)
-    height = _math(builder, "exp", builder.fmul(builder.fmul(_f64(-0.5), x), x))
+    below = _wedge(builder, bits, table, cell)
+    height = _math(builder, "exp", exponent(builder, x))
     builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
     builder.position_at_end(more)
     number.add_incoming(_next(builder, bits, "uint64"), more)
     builder.branch(again)
 
     builder.position_at_end(tail)
+    write_tail(builder, bits, distance)
+
+
+def _write_normal_tail(builder: Any, bits: Value, distance: Value) -> None:
+    tables, tail = ziggurat_tables(), builder.block
     far = builder.fmul(_f64(-tables["nor_inv_r"]), _log1p_of_minus(builder, bits))
     other = builder.fneg(_log1p_of_minus(builder, bits))
     twice, square = builder.fadd(other, other), builder.fmul(far, far)
+    end = builder.append_basic_block("end")
     builder.cbranch(builder.fcmp_ordered(">", twice, square), end, tail)
     builder.position_at_end(end)
     y = builder.fadd(_f64(tables["nor_r"]), far)
-    sign = builder.trunc(builder.lshr(distance, _i64(8)), ir.IntType(1))
+    sign = builder.trunc(builder.lshr(distance, int64(8)), ir.IntType(1))
     builder.ret(builder.select(sign, builder.fneg(y), y))
+
+
+def _write_exponential_tail(builder: Any, bits: Value, distance: Value) -> None:
+    r = _f64(ziggurat_tables()["exp_r"])
+    builder.ret(builder.fsub(r, _log1p_of_minus(builder, bits)))
 
 
 def _wedge(builder: Any, bits: Value, table: str, cell: Value) -> Value:
     """A height between those of a cell and of the one before it."""
     here = _cell(builder, table, cell)
-    step = builder.fsub(_cell(builder, table, builder.sub(cell, _i64(1))), here)
+    step = builder.fsub(_cell(builder, table, builder.sub(cell, int64(1))), here)
     return builder.fadd(builder.fmul(step, _next(builder, bits, "double")), here)
 
 
@@ -192,65 +195,31 @@ def _log1p_of_minus(builder: Any, bits: Value) -> Value:
 
 
 def _exponential_in(builder: Any, number: Value) -> tuple[Value, ...]:
-    cell = builder.and_(builder.lshr(number, _i64(3)), _i64(_CELLS - 1))
-    distance = builder.lshr(number, _i64(11))
+    cell = builder.and_(builder.lshr(number, int64(3)), int64(_CELLS - 1))
+    distance = builder.lshr(number, int64(11))
     x = builder.fmul(builder.uitofp(distance, _F64), _cell(builder, "we", cell))
-    return cell, x, builder.icmp_unsigned("<", distance, _cell(builder, "ke", cell))
+    return cell, distance, x, builder.icmp_unsigned("<", distance, _cell(builder, "ke", cell))
 
 
 def _exponential(builder: Any, bits: Value) -> Value:
-    if not ziggurat_tables():
-        return _of_numpy(builder, bits, "random_standard_exponential")
-    number = _next(builder, bits, "uint64")
-    *_, x, inside = _exponential_in(builder, number)
-    unlikely = _function(builder, "fusejit_exponential", _F64, [_POINTER, _I64], _write_exponential)
-    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
-
-
-def _write_exponential(function: Any, builder: Any) -> None:
-    bits, first = function.args
-    names = ("again", "inside", "outside", "wedge", "tail", "more")
-    again, inside, outside, wedge, tail, more = map(function.append_basic_block, names)
-    start = builder.block
-    builder.branch(again)
-
-    builder.position_at_end(again)
-    number = builder.phi(_I64)
-    number.add_incoming(first, start)
-    cell, x, is_inside = _exponential_in(builder, number)
-    builder.cbranch(is_inside, inside, outside)
-    builder.position_at_end(inside)
-    builder.ret(x)
-    builder.position_at_end(outside)
-    builder.cbranch(builder.icmp_unsigned("==", cell, _i64(0)), tail, wedge)
-
-    builder.position_at_end(wedge)
-    below = _wedge(builder, bits, "fe", cell)
-    height = _math(builder, "exp", builder.fneg(x))
-    builder.cbranch(builder.fcmp_ordered("<", below, height), inside, more)
-    builder.position_at_end(more)
-    number.add_incoming(_next(builder, bits, "uint64"), more)
-    builder.branch(again)
-
-    builder.position_at_end(tail)
-    r = _f64(ziggurat_tables()["exp_r"])
-    builder.ret(builder.fsub(r, _log1p_of_minus(builder, bits)))
+    opposite, tail = ir.IRBuilder.fneg, _write_exponential_tail
+    return _drawn(builder, bits, "exponential", _exponential_in, "fe", opposite, tail)
 
 
 def _integer(builder: Any, bits: Value, low: Value, high: Value) -> Value:
     """An integer from ``low`` to ``high``, both included."""
     reach = builder.sub(high, low)
-    wide = builder.icmp_unsigned(">", reach, _i64(_LARGEST32))
-    drawn = cgutils.alloca_once(builder, _I64)
+    wide = builder.icmp_unsigned(">", reach, int64(_LARGEST32))
+    drawn = cgutils.alloca_once(builder, INT64)
     with builder.if_else(wide) as (for_wide, for_narrow):
         with for_wide:
-            builder.store(_below(builder, bits, reach, _I64, "uint64"), drawn)
+            builder.store(_below(builder, bits, reach, INT64, "uint64"), drawn)
         with for_narrow:
-            builder.store(_i64(0), drawn)  # nothing is drawn where there is nothing to choose
-            with builder.if_then(builder.icmp_unsigned("!=", reach, _i64(0)), likely=True):
+            builder.store(int64(0), drawn)  # nothing is drawn where there is nothing to choose
+            with builder.if_then(builder.icmp_unsigned("!=", reach, int64(0)), likely=True):
                 narrow = builder.trunc(reach, _I32)
                 made = _below(builder, bits, narrow, _I32, "uint32")
-                builder.store(builder.zext(made, _I64), drawn)
+                builder.store(builder.zext(made, INT64), drawn)
     return builder.add(low, builder.load(drawn))
 
 
@@ -261,14 +230,13 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
     number = _next(builder, bits, name)
     product = builder.mul(builder.zext(number, double), builder.zext(count, double))
     fine = builder.icmp_unsigned(">=", builder.trunc(product, kind), count)
-    unlikely = _function(
-        builder,
+    unlikely = cold_function(
+        builder.module,
         f"fusejit_below_{name}",
-        double,
-        [_POINTER, kind, double],
-        lambda function, inner: _write_below(function, inner, kind, name),
+        ir.FunctionType(double, [BYTE_POINTER, kind, double]),
+        partial(_write_below, name),
     )
-    product = _inside_or(
+    product = inside_or(
         builder, fine, product, lambda: builder.call(unlikely, [bits, count, product])
     )
     high = builder.trunc(builder.lshr(product, ir.Constant(double, kind.width)), kind)
@@ -276,18 +244,17 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
     return builder.select(every, number, high)
 
 
-def _write_below(function: Any, builder: Any, kind: Any, name: str) -> None:
+def _write_below(name: str, builder: Any, bits: Value, count: Value, first: Value) -> None:
     """Draw again as long as the low half of the product is below ``-count % count``."""
-    bits, count, first = function.args
-    loop, end = function.append_basic_block("loop"), function.append_basic_block("end")
-    more = function.append_basic_block("more")
+    names = ("loop", "end", "more")
+    loop, end, more = map(builder.function.append_basic_block, names)
     start = builder.block
     threshold = builder.urem(builder.neg(count), count)
     builder.branch(loop)
     builder.position_at_end(loop)
     product = builder.phi(first.type)
     product.add_incoming(first, start)
-    low = builder.trunc(product, kind)
+    low = builder.trunc(product, count.type)
     builder.cbranch(builder.icmp_unsigned("<", low, threshold), more, end)
     builder.position_at_end(more)
     number = _next(builder, bits, name)
@@ -307,16 +274,14 @@ def _one(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
         bits, *parameters = arguments
-        return draw(builder, builder.inttoptr(bits, _POINTER), *parameters)
+        return draw(builder, builder.inttoptr(bits, BYTE_POINTER), *parameters)
 
     def typed(*numbers: Any) -> Any:
         if any(types.unliteral(n) != types.int64 for n in numbers):
             raise TypingError(f"a draw of {dtype} from {numbers}")
         return dtype(*(types.int64,) * len(numbers)), code
 
-    if num_parameters == 2:
-        return intrinsic(lambda typingctx, bits, low, high: typed(bits, low, high))
-    return intrinsic(lambda typingctx, bits: typed(bits))
+    return intrinsic_of(draw.__name__, 1 + num_parameters, typed)
 
 
 def _many(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
@@ -330,7 +295,7 @@ def _many(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Value:
             memory, count, address, *parameters = arguments
-            bits = builder.inttoptr(address, _POINTER)
+            bits = builder.inttoptr(address, BYTE_POINTER)
             with cgutils.for_range(builder, count) as loop:
                 number = draw(builder, bits, *parameters)
                 store = builder.store(number, builder.gep(memory, [loop.index], inbounds=True))
@@ -339,11 +304,7 @@ def _many(draw: _Draw, dtype: Any, num_parameters: int) -> Any:
 
         return types.void(pointer, *(types.int64,) * len(numbers)), code
 
-    if num_parameters == 2:
-        return intrinsic(
-            lambda typingctx, pointer, n, bits, low, high: typed(pointer, n, bits, low, high)
-        )
-    return intrinsic(lambda typingctx, pointer, n, bits: typed(pointer, n, bits))
+    return intrinsic_of(f"{draw.__name__}s", 3 + num_parameters, typed)
 
 
 draw_f64, draw_f64s = _one(_uniform, types.float64, 0), _many(_uniform, types.float64, 0)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
+from fusejit.codegen.intrinsics_jit.module_symbols import Value, int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import (
+    are_int64,
+    cgutils,
+    emitted,
+    ir,
+    types,
+)
 from fusejit.ir.interpreter.summation import FEWEST, LANES
 
-Value = Any
 _INT32 = ir.IntType(32)
-_INT64 = ir.IntType(64)
 _OPEN_ZERO = ("nsz",)  # three instructions a register instead of five; totals get + 0.0
 
 
@@ -65,149 +69,106 @@ def _is_ordered(merged: str) -> bool:
     return merged in ("add", "multiply")
 
 
-def _fold(name: str, combiner: str) -> Any:
+def _is_of_floats(kind: Any) -> bool:
+    return isinstance(kind, FlatPointer) and isinstance(kind.dtype, types.Float)
+
+
+def _fold(combiner: str) -> Any:
     lanes, merged = FOLDS[combiner]
 
-    def fold(typing_context: Any, pointer: Any, numbers: Any) -> Any:
-        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
-            raise TypingError(f"{name}({pointer})")
+    @emitted(lambda p, n: _is_of_floats(p) and are_int64(n), lambda p, n: p.dtype)
+    def fold(builder: Any, pointer: Value, numbers: Value) -> Value:
+        """Merge the lanes, into which so many numbers were put."""
+        if not _is_ordered(merged):
+            return _tree(builder, merged, pointer, lanes)
+        total = cgutils.alloca_once(builder, pointer.type.pointee)
+        is_few = builder.icmp_signed("<", numbers, int64(FEWEST))
+        with builder.if_else(is_few) as (few, many):
+            with few:
+                builder.store(_in_turn(builder, merged, pointer), total)
+            with many:
+                builder.store(_tree(builder, merged, pointer, lanes), total)
+        return builder.load(total)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            if not _is_ordered(merged):
-                return _tree(builder, merged, args[0], lanes)
-            total = cgutils.alloca_once(builder, args[0].type.pointee)
-            least = ir.Constant(args[1].type, FEWEST)
-            with builder.if_else(builder.icmp_signed("<", args[1], least)) as (few, many):
-                with few:
-                    builder.store(_in_turn(builder, merged, args[0]), total)
-                with many:
-                    builder.store(_tree(builder, merged, args[0], lanes), total)
-            return builder.load(total)
-
-        return pointer.dtype(pointer, types.int64), codegen
-
-    fold.__name__ = name
-    fold.__doc__ = f"Merge {lanes} lanes, into which so many numbers were put, with {merged}."
-    made: Callable[..., Any] = intrinsic(fold)
-    return made
+    return fold
 
 
-def _small_fold(name: str, combiner: str, lanes: int) -> Any:
+def _small_fold(combiner: str, lanes: int) -> Any:
     merged = FOLDS[combiner][1]
     is_in_turn = lanes == FEWEST and _is_ordered(merged)
 
-    def fold(typing_context: Any, pointer: Any) -> Any:
-        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
-            raise TypingError(f"{name}({pointer})")
+    @emitted(_is_of_floats, lambda p: p.dtype)
+    def fold(builder: Any, pointer: Value) -> Value:
+        """Merge the lanes."""
+        if is_in_turn:
+            return _in_turn(builder, merged, pointer)
+        return _tree(builder, merged, pointer, lanes)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            if is_in_turn:
-                return _in_turn(builder, merged, args[0])
-            return _tree(builder, merged, args[0], lanes)
-
-        return pointer.dtype(pointer), codegen
-
-    fold.__name__ = name
-    fold.__doc__ = f"Merge {lanes} lanes with {merged}."
-    made: Callable[..., Any] = intrinsic(fold)
-    return made
+    return fold
 
 
-fold_add, fold_multiply, fold_max, fold_min = (
-    _fold(f"fold_{combiner}", combiner) for combiner in FOLDS
-)
-small_add, small_multiply, small_max, small_min = (
-    _small_fold(f"small_{combiner}", combiner, FEW) for combiner in FOLDS
-)
+fold_add, fold_multiply, fold_max, fold_min = map(_fold, FOLDS)
+small_add, small_multiply, small_max, small_min = (_small_fold(c, FEW) for c in FOLDS)
 sequential_add, sequential_multiply, sequential_max, sequential_min = (
-    _small_fold(f"sequential_{combiner}", combiner, FEWEST) for combiner in FOLDS
+    _small_fold(c, FEWEST) for c in FOLDS
 )
 
 
-def _extremum(name: str, llvm_name: str) -> Any:
-    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
-        if not isinstance(left, types.Float) or left != right:
-            raise TypingError(f"{name}({left}, {right})")
+def _extremum(llvm_name: str) -> Any:
+    @emitted(lambda a, b: isinstance(a, types.Float) and a == b, lambda a, b: a)
+    def extremum(builder: Any, left: Value, right: Value) -> Value:
+        """``llvm.maximum`` or ``minimum`` without a promise about the sign of a zero."""
+        element = left.type
+        function_type = ir.FunctionType(element, [element, element])
+        function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+        prefer_widest(builder.function)
+        return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            element = args[0].type
-            function_type = ir.FunctionType(element, [element, element])
-            function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
-            prefer_widest(builder.function)
-            return builder.call(function, args, fastmath=_OPEN_ZERO)
-
-        return left(left, right), codegen
-
-    extremum.__name__ = name
-    extremum.__doc__ = f"``{llvm_name}`` without a promise about the sign of a zero."
-    return intrinsic(extremum)
+    return extremum
 
 
-lane_max = _extremum("lane_max", "llvm.maximum")
-lane_min = _extremum("lane_min", "llvm.minimum")
+lane_max = _extremum("llvm.maximum")
+lane_min = _extremum("llvm.minimum")
 
 
-@intrinsic
-def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) -> Any:
+def _is_filled(pointer: Any, start: Any, count: Any, value: Any) -> bool:
+    return isinstance(pointer, FlatPointer) and value == pointer.dtype and are_int64(start, count)
+
+
+@emitted(_is_filled, types.void, of_type=True)
+def fill(
+    builder: Any, kind: Any, pointer: Value, start: Value, count: Value, stored: Value
+) -> None:
     """``fill``: a loop that LLVM turns into vector stores."""
-    if not isinstance(pointer, FlatPointer) or types.unliteral(value) != pointer.dtype:
-        raise TypingError(f"fill({pointer}, {start}, {count}, {value})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        base, first, number, stored = args
-        if pointer.dtype == types.boolean:
-            stored = builder.zext(stored, ir.IntType(8))
-        begin = builder.gep(base, [first], inbounds=True)
-        with cgutils.for_range(builder, number) as loop:
-            store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
-            mark_scope(builder.module, store, pointer.scope)
-        return context.get_dummy_value()
-
-    return types.void(pointer, types.int64, types.int64, pointer.dtype), codegen
+    if kind.dtype == types.boolean:
+        stored = builder.zext(stored, ir.IntType(8))
+    begin = builder.gep(pointer, [start], inbounds=True)
+    with cgutils.for_range(builder, count) as loop:
+        store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
+        mark_scope(builder.module, store, kind.scope)
 
 
-@intrinsic
-def lane_width(typing_context: Any, n: Any) -> Any:
+@emitted(are_int64, types.int64)
+def lane_width(builder: Any, n: Value) -> Value:
     """``1 << bits(min(n, LANES) - 1)``, and 1 for n below FEWEST."""
-    if not isinstance(n, types.Integer):
-        raise TypingError(f"lane_width({n})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one, most = ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES)
-        fits = builder.icmp_signed("<", args[0], most)
-        capped = builder.select(fits, args[0], most)
-        below = builder.sub(capped, one)
-        zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
-        width = builder.shl(one, builder.sub(ir.Constant(_INT64, 64), zeros))
-        are_few = builder.icmp_signed("<", capped, ir.Constant(_INT64, FEWEST))
-        return builder.select(are_few, one, width)
-
-    return types.int64(types.int64), codegen
+    one, most = int64(1), int64(LANES)
+    capped = builder.select(builder.icmp_signed("<", n, most), n, most)
+    below = builder.sub(capped, one)
+    zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
+    width = builder.shl(one, builder.sub(int64(64), zeros))
+    are_few = builder.icmp_signed("<", capped, int64(FEWEST))
+    return builder.select(are_few, one, width)
 
 
-@intrinsic
-def lane_spacing(typing_context: Any, n: Any) -> Any:
+@emitted(are_int64, types.int64)
+def lane_spacing(builder: Any, n: Value) -> Value:
     """``LANES``, and 1 for n below FEWEST."""
-    if not isinstance(n, types.Integer):
-        raise TypingError(f"lane_spacing({n})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        are_few = builder.icmp_signed("<", args[0], ir.Constant(_INT64, FEWEST))
-        return builder.select(are_few, ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES))
-
-    return types.int64(types.int64), codegen
+    return builder.select(builder.icmp_signed("<", n, int64(FEWEST)), int64(1), int64(LANES))
 
 
-@intrinsic
-def reverse_bits(typing_context: Any, value: Any, width: Any) -> Any:
+@emitted(are_int64, types.int64)
+def reverse_bits(builder: Any, value: Value, width: Value) -> Value:
     """``bitreverse`` shifted down to ``width``."""
-    if not isinstance(value, types.Integer) or not isinstance(width, types.Integer):
-        raise TypingError(f"reverse_bits({value}, {width})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        one = ir.Constant(_INT64, 1)
-        turned = builder.lshr(builder.bitreverse(args[0]), one)
-        bits = builder.cttz(args[1], ir.Constant(ir.IntType(1), 0))
-        return builder.lshr(turned, builder.sub(ir.Constant(_INT64, 63), bits))
-
-    return types.int64(types.int64, types.int64), codegen
+    turned = builder.lshr(builder.bitreverse(value), int64(1))
+    bits = builder.cttz(width, ir.Constant(ir.IntType(1), 0))
+    return builder.lshr(turned, builder.sub(int64(63), bits))

@@ -5,27 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.matrix_products import DOT_SYMBOL, PRODUCT_SYMBOL
-from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
-
-Value = Any
-
-_INT64 = ir.IntType(64)
-_BYTE_POINTER = ir.IntType(8).as_pointer()
-# void loop(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)
-_LOOP_TYPE = ir.FunctionType(
-    ir.VoidType(),
-    [_BYTE_POINTER.as_pointer(), _INT64.as_pointer(), _INT64.as_pointer(), _BYTE_POINTER],
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    LOOP_TYPE,
+    Value,
+    int64,
 )
+from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
+from fusejit.codegen.machine.numba_api import (
+    TypingError,
+    cgutils,
+    intrinsic_of,
+    ir,
+    types,
+)
+
 _TOKENS = {types.float32: ("f32", 4), types.float64: ("f64", 8)}
 
 
 def _on_stack(builder: Any, element: Any, values: list[Value]) -> Value:
     """A pointer to the values side by side; the memory is the function's, whatever the loops."""
     memory = cgutils.alloca_once(builder, ir.ArrayType(element, len(values)))
-    zero = ir.Constant(_INT64, 0)
+    zero = int64(0)
     for number, value in enumerate(values):
-        builder.store(value, builder.gep(memory, [zero, ir.Constant(_INT64, number)]))
+        builder.store(value, builder.gep(memory, [zero, int64(number)]))
     return builder.gep(memory, [zero, zero])
 
 
@@ -33,22 +37,22 @@ def _call(
     builder: Any, symbol: str, starts: list[Value], lengths: list[Value], steps: list[Value]
 ) -> None:
     """Call a loop of NumPy once: with one outer dimension of length 1, and lengths from 0 on."""
-    zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
+    zero, one = int64(0), int64(1)
     positive = [builder.select(builder.icmp_signed(">", n, zero), n, zero) for n in lengths]
-    loop = cgutils.get_or_insert_function(builder.module, _LOOP_TYPE, symbol)
+    loop = cgutils.get_or_insert_function(builder.module, LOOP_TYPE, symbol)
     builder.call(
         loop,
         [
-            _on_stack(builder, _BYTE_POINTER, starts),
-            _on_stack(builder, _INT64, [one, *positive]),
-            _on_stack(builder, _INT64, [zero, zero, zero, *steps]),
-            ir.Constant(_BYTE_POINTER, None),
+            _on_stack(builder, BYTE_POINTER, starts),
+            _on_stack(builder, INT64, [one, *positive]),
+            _on_stack(builder, INT64, [zero, zero, zero, *steps]),
+            ir.Constant(BYTE_POINTER, None),
         ],
     )
 
 
 def _start(builder: Any, pointer: Value, at: Value) -> Value:
-    return builder.bitcast(builder.gep(pointer, [at]), _BYTE_POINTER)
+    return builder.bitcast(builder.gep(pointer, [at]), BYTE_POINTER)
 
 
 def _check(name: str, pointers: tuple[Any, ...], numbers: tuple[Any, ...]) -> None:
@@ -61,33 +65,13 @@ def _check(name: str, pointers: tuple[Any, ...], numbers: tuple[Any, ...]) -> No
         raise TypingError(f"{name}({pointers}, {numbers})")
 
 
-@intrinsic
-def matmul_into(
-    typingctx: Any,
-    a: Any,
-    a_at: Any,
-    a_m: Any,
-    a_k: Any,
-    b: Any,
-    b_at: Any,
-    b_k: Any,
-    b_n: Any,
-    o: Any,
-    o_at: Any,
-    o_m: Any,
-    o_n: Any,
-    m: Any,
-    k: Any,
-    n: Any,
-) -> Any:
-    """One matrix product."""
-    pointers = (a, b, o)
-    numbers = (a_at, a_m, a_k, b_at, b_k, b_n, o_at, o_m, o_n, m, k, n)
-    _check("matmul_into", pointers, numbers)
-    token, size = _TOKENS[o.dtype]
+def _matmul_into(*operands: Any) -> Any:
+    pointers = operands[:12:4]
+    _check("matmul_into", pointers, tuple(x for x in operands if x not in pointers))
+    token, size = _TOKENS[pointers[0].dtype]
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
-        bytes_per_step = ir.Constant(_INT64, size)
+        bytes_per_step = int64(size)
         starts, steps = [], []
         for first in (0, 4, 8):
             pointer, at, outer, inner = values[first : first + 4]
@@ -96,34 +80,26 @@ def matmul_into(
         _call(builder, PRODUCT_SYMBOL + token, starts, list(values[12:]), steps)
         return context.get_dummy_value()
 
-    integer = types.int64
-    operand = (integer, integer, integer)
-    return (
-        types.void(a, *operand, b, *operand, o, *operand, integer, integer, integer),
-        codegen,
-    )
+    return types.void(*map(types.unliteral, operands)), codegen
 
 
-@intrinsic
-def dot_into(
-    typingctx: Any, a: Any, a_at: Any, a_step: Any, b: Any, b_at: Any, b_step: Any, o: Any, n: Any
-) -> Any:
-    """One product of vectors."""
-    pointers, numbers = (a, b, o), (a_at, a_step, b_at, b_step, n)
-    _check("dot_into", pointers, numbers)
-    token, size = _TOKENS[o.dtype]
+matmul_into = intrinsic_of("matmul_into", 15, _matmul_into, "One matrix product.")
+
+
+def _dot_into(*operands: Any) -> Any:
+    pointers = operands[:7:3]
+    _check("dot_into", pointers, tuple(x for x in operands if x not in pointers))
+    token, size = _TOKENS[pointers[0].dtype]
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         left, left_at, left_step, right, right_at, right_step, out, length = values
-        zero, bytes_per_step = ir.Constant(_INT64, 0), ir.Constant(_INT64, size)
-        starts = [
-            _start(builder, left, left_at),
-            _start(builder, right, right_at),
-            _start(builder, out, zero),
-        ]
-        steps = [builder.mul(step, bytes_per_step) for step in (left_step, right_step)]
+        places = (left, left_at), (right, right_at), (out, int64(0))
+        starts = [_start(builder, *place) for place in places]
+        steps = [builder.mul(step, int64(size)) for step in (left_step, right_step)]
         _call(builder, DOT_SYMBOL + token, starts, [length], steps)
         return context.get_dummy_value()
 
-    integer = types.int64
-    return types.void(a, integer, integer, b, integer, integer, o, integer), codegen
+    return types.void(*map(types.unliteral, operands)), codegen
+
+
+dot_into = intrinsic_of("dot_into", 8, _dot_into, "One product of vectors.")

@@ -13,7 +13,7 @@ there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from fusejit.codegen.intrinsics.parallel import (
@@ -23,6 +23,15 @@ from fusejit.codegen.intrinsics.parallel import (
     ROUNDED_FROM,
     SERIAL_BELOW_NS,
     UNEVEN_CHUNKS_PER_THREAD,
+)
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    LOOP_TYPE,
+    Value,
+    call_c,
+    external,
+    int64,
 )
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.machine.pool import (
@@ -35,31 +44,8 @@ from fusejit.codegen.machine.pool import (
     WORD_THREADS,
 )
 
-Value = Any
-
-_INT64 = ir.IntType(64)
-_BYTE_POINTER = ir.IntType(8).as_pointer()
-_TASK_TYPE = ir.FunctionType(
-    ir.VoidType(),
-    [_BYTE_POINTER.as_pointer(), _INT64.as_pointer(), _INT64.as_pointer(), _BYTE_POINTER],
-)
-_LAUNCH_TYPE = ir.FunctionType(
-    ir.VoidType(),
-    [
-        _TASK_TYPE.as_pointer(),
-        _BYTE_POINTER.as_pointer(),
-        _INT64.as_pointer(),
-        _INT64.as_pointer(),
-        _BYTE_POINTER,
-        _INT64,
-        _INT64,
-        _INT64,
-    ],
-)
-
-
-def _int64(value: int) -> Value:
-    return ir.Constant(_INT64, value)
+_TASK = LOOP_TYPE.as_pointer()
+_LAUNCH_TYPE = ir.FunctionType(ir.VoidType(), [_TASK, *LOOP_TYPE.args, INT64, INT64, INT64])
 
 
 def _smaller(builder: Any, a: Value, b: Value) -> Value:
@@ -67,16 +53,12 @@ def _smaller(builder: Any, a: Value, b: Value) -> Value:
 
 
 def _ceil_div(builder: Any, a: Value, b: Value) -> Value:
-    return builder.sdiv(builder.sub(builder.add(a, b), _int64(1)), b)
+    return builder.sdiv(builder.sub(builder.add(a, b), int64(1)), b)
 
 
 def _pool_word(builder: Any, number: int) -> Value:
-    module = builder.module
-    words = module.globals.get(POOL_SYMBOL)
-    if words is None:
-        words = ir.GlobalVariable(module, ir.ArrayType(_INT64, 8), POOL_SYMBOL)
-        words.linkage = "external"
-    return builder.gep(words, [_int64(0), _int64(number)], inbounds=True)
+    words = external(builder.module, POOL_SYMBOL, ir.ArrayType(INT64, 8))
+    return builder.gep(words, [int64(0), int64(number)], inbounds=True)
 
 
 class Callee(Protocol):
@@ -146,19 +128,14 @@ def once_in_module(module: Any, key: tuple[Any, ...], make: Callable[[], Value])
     return made[key]
 
 
-def _task(module: Any, body: Callee, data_type: Any) -> Value:
-    key = ("task", *body.key, str(data_type))
-    return once_in_module(module, key, lambda: _emit_task(module, body, data_type))
-
-
 def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
     name = module.get_unique_name("fusejit_chunks")
-    task = ir.Function(module, _TASK_TYPE, name=name)
+    task = ir.Function(module, LOOP_TYPE, name=name)
     task.linkage = "internal"
     builder = ir.IRBuilder(task.append_basic_block("entry"))
     first_pointer, count_pointer, _, raw_data = task.args
-    first = builder.ptrtoint(builder.load(first_pointer), _INT64)
+    first = builder.ptrtoint(builder.load(first_pointer), INT64)
     count = builder.load(count_pointer)
     data = builder.load(builder.bitcast(raw_data, data_type.as_pointer()))
     fields = [builder.extract_value(data, k) for k in range(len(data_type.elements))]
@@ -170,19 +147,13 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     return task
 
 
-def _launch(module: Any) -> Value:
+def _emit_launch(module: Any) -> Value:
     """The function that cuts a loop and runs its chunks on the pool, one for all loops.
 
     ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads
     to be had. ``data`` begins with the extent and room for the length of a chunk.
     """
-    return once_in_module(module, ("launch",), lambda: _emit_launch(module))
-
-
-def _emit_launch(module: Any) -> Value:
-    function_type = ir.FunctionType(
-        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, _INT64, _INT64, _INT64]
-    )
+    function_type = ir.FunctionType(ir.IntType(1), [_TASK, BYTE_POINTER, INT64, INT64, INT64])
     name = module.get_unique_name("fusejit_launch")
     function = ir.Function(module, function_type, name=name)
     function.linkage = "internal"
@@ -195,9 +166,9 @@ def _emit_launch(module: Any) -> Value:
     builder = ir.IRBuilder(start)
     threads_word = _pool_word(builder, WORD_THREADS)
     threads = builder.load(threads_word)
-    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
+    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), int64(0))
     several = builder.and_(
-        builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
+        builder.icmp_signed(">", threads, int64(1)), builder.icmp_signed(">", extent, int64(1))
     )
     builder.cbranch(builder.and_(running, several), reserve, declined)
     builder.position_at_end(declined)
@@ -205,57 +176,54 @@ def _emit_launch(module: Any) -> Value:
 
     builder.position_at_end(reserve)
     busy = _pool_word(builder, WORD_BUSY)
-    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "seq_cst", "monotonic")
+    exchanged = builder.cmpxchg(busy, int64(0), int64(1), "seq_cst", "monotonic")
     builder.cbranch(builder.extract_value(exchanged, 1), ask_again, declined)
 
     # A fork sets the threads to 1 and then waits until the pool is not busy: it must not miss
     # a launch that has read the threads before and marks the pool as busy afterwards.
     builder.position_at_end(ask_again)
     threads = builder.load_atomic(threads_word, "seq_cst", 8)
-    builder.cbranch(builder.icmp_signed(">", threads, _int64(1)), launch, release)
+    builder.cbranch(builder.icmp_signed(">", threads, int64(1)), launch, release)
     builder.position_at_end(release)
-    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.store_atomic(int64(0), busy, "release", 8)
     builder.branch(declined)
 
     builder.position_at_end(launch)
     if CAN_FORK:
         _note_other_thread(builder)
     length = _chunk_length(builder, extent, work_ns, builder.mul(threads, per_thread))
-    lengths = builder.bitcast(data, _INT64.as_pointer())
-    builder.store(length, builder.gep(lengths, [_int64(1)]))
-    bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
-    dims = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    steps = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, _int64(1))):
+    lengths = builder.bitcast(data, INT64.as_pointer())
+    builder.store(length, builder.gep(lengths, [int64(1)]))
+    bases = cgutils.alloca_once_value(builder, ir.Constant(BYTE_POINTER, None))
+    dims = cgutils.alloca_once(builder, INT64, size=int64(2))
+    steps = cgutils.alloca_once(builder, INT64, size=int64(2))
+    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, int64(1))):
         builder.store(value, pointer)
-        builder.store(_int64(0), builder.gep(pointer, [_int64(1)]))
+        builder.store(int64(0), builder.gep(pointer, [int64(1)]))
     pool = builder.inttoptr(
         builder.load(_pool_word(builder, WORD_LAUNCH)), _LAUNCH_TYPE.as_pointer()
     )
-    builder.call(pool, [task, bases, dims, steps, data, _int64(1), _int64(1), threads])
-    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.call(pool, [task, bases, dims, steps, data, int64(1), int64(1), threads])
+    builder.store_atomic(int64(0), busy, "release", 8)
     builder.ret(ir.Constant(ir.IntType(1), 1))
     return function
 
 
 def _note_other_thread(builder: Any) -> None:
     """Set `WORD_OTHERS` if this is not the thread that started the pool."""
-    this = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_INT64, []), "pthread_self"
-    )
     starter = builder.load(_pool_word(builder, WORD_STARTER))
     others = _pool_word(builder, WORD_OTHERS)
-    is_other = builder.icmp_unsigned("!=", builder.call(this, []), starter)
-    builder.store(builder.or_(builder.load(others), builder.zext(is_other, _INT64)), others)
+    is_other = builder.icmp_unsigned("!=", call_c(builder, "pthread_self", INT64), starter)
+    builder.store(builder.or_(builder.load(others), builder.zext(is_other, INT64)), others)
 
 
 def _chunk_length(builder: Any, extent: Value, work_ns: Value, most: Value) -> Value:
     """As `fusejit.codegen.intrinsics.parallel.chunk_length` cuts, into at most so many."""
-    wanted = _smaller(builder, builder.sdiv(work_ns, _int64(CHUNK_NS)), most)
+    wanted = _smaller(builder, builder.sdiv(work_ns, int64(CHUNK_NS)), most)
     length = _ceil_div(builder, extent, wanted)
-    border = _int64(BORDER_MULTIPLE)
+    border = int64(BORDER_MULTIPLE)
     rounded = builder.mul(_ceil_div(builder, length, border), border)
-    is_long = builder.icmp_signed(">=", length, _int64(ROUNDED_FROM))
+    is_long = builder.icmp_signed(">=", length, int64(ROUNDED_FROM))
     return builder.select(is_long, rounded, length)
 
 
@@ -268,25 +236,27 @@ def emit_parallel_for(
     chunks_per_thread: int = CHUNKS_PER_THREAD,
 ) -> None:
     """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
-    append = builder.append_basic_block
+    append, module = builder.append_basic_block, builder.module
     large, serial, done = (append(f"parallel.{name}") for name in ("large", "serial", "done"))
-    enough = builder.icmp_signed(">=", work_ns, _int64(SERIAL_BELOW_NS))
+    enough = builder.icmp_signed(">=", work_ns, int64(SERIAL_BELOW_NS))
     builder.cbranch(enough, large, serial)
 
     builder.position_at_end(large)
-    fields = [extent, _int64(0), *args]
+    fields = [extent, int64(0), *args]
     data_type = ir.LiteralStructType([field.type for field in fields])
     data = cgutils.alloca_once(builder, data_type)
     for k, field in enumerate(fields):
         builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
-    task = _task(builder.module, body, data_type)
-    raw_data = builder.bitcast(data, _BYTE_POINTER)
-    most = _int64(chunks_per_thread)
-    launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns, most])
+    key = ("task", *body.key, str(data_type))
+    task = once_in_module(module, key, lambda: _emit_task(module, body, data_type))
+    raw_data = builder.bitcast(data, BYTE_POINTER)
+    most = int64(chunks_per_thread)
+    launch = once_in_module(module, ("launch",), lambda: _emit_launch(module))
+    launched = builder.call(launch, [task, raw_data, extent, work_ns, most])
     builder.cbranch(launched, done, serial)
 
     builder.position_at_end(serial)
-    body.call(builder, [_int64(0), extent, *args])
+    body.call(builder, [int64(0), extent, *args])
     builder.branch(done)
     builder.position_at_end(done)
 
@@ -297,7 +267,7 @@ def work_as_int64(builder: Any, value: Value) -> Value:
         return value
     limit = ir.Constant(value.type, 1e15)
     small = builder.fcmp_ordered("<", value, limit)
-    return builder.select(small, builder.fptosi(value, _INT64), _int64(10**15))
+    return builder.select(small, builder.fptosi(value, INT64), int64(10**15))
 
 
 @intrinsic
@@ -312,9 +282,10 @@ def uneven_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: Any)
     return _typed(typingctx, UNEVEN_CHUNKS_PER_THREAD, body, extent, work_ns, args)
 
 
-def _typed(
-    typingctx: Any, per_thread: int, body: Any, extent: Any, work_ns: Any, args: tuple[Any, ...]
-) -> Any:
+def loop_types(
+    typingctx: Any, body: Any, extent: Any, work_ns: Any, own: Sequence[Any], args: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The types of the work, of the star arguments, and of what a chunk takes, ``own`` before."""
     # Numba hands the star arguments over either as a tuple of types or as one tuple type.
     packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
     extra = tuple(types.unliteral(a) for a in packed)
@@ -323,8 +294,15 @@ def _typed(
         raise TypingError(f"a parallel loop of {body}, {extent}, ...")
     if work not in (types.int64, types.float64):
         raise TypingError(f"a parallel loop: work_ns is {work_ns}")
-    argtypes = (types.int64, types.int64, *extra)
+    argtypes = (types.int64, types.int64, *own, *extra)
     body.get_call_type(typingctx, argtypes, {})
+    return work, extra, argtypes
+
+
+def _typed(
+    typingctx: Any, per_thread: int, body: Any, extent: Any, work_ns: Any, args: tuple[Any, ...]
+) -> Any:
+    work, extra, argtypes = loop_types(typingctx, body, extent, work_ns, (), args)
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         compiled = Body(context, builder.module, body, argtypes)

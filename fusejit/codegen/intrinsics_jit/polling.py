@@ -11,18 +11,24 @@ from fusejit.codegen.intrinsics.polling import (
     POLL_NS,
     can_raise,
 )
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    call_c,
+    cold_function,
+    external,
+    int64,
+)
 from fusejit.codegen.machine.numba_api import (
-    TypingError,
+    are_int64,
     cgutils,
-    intrinsic,
+    emitted,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
-_POINTER = ir.IntType(8).as_pointer()
+_I32 = ir.IntType(32)
 _LAST_POLL, _UNITS, _LAST_LOOK = range(3)
 _MONOTONIC = 1  # from linux/time.h
 _FASTEST = 16  # times as many units from one poll to the next
@@ -35,83 +41,53 @@ class PollState(types.Type):  # type: ignore[misc]
         super().__init__(name="PollState")
 
 
-@register_model(PollState)
-class _PollStateModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, _I64.as_pointer())
-
-
+is_stored_as_pointer(PollState, lambda kind: INT64)
 _STATE = PollState()
 
 
-def _number(value: int) -> Any:
-    return ir.Constant(_I64, value)
-
-
 def _address(builder: Any, w: Any, at: int) -> Any:
-    return builder.gep(w, [_number(at)], inbounds=True)
+    return builder.gep(w, [int64(at)], inbounds=True)
 
 
-@intrinsic
-def poll_state(typingctx: Any, units: Any) -> Any:
+@emitted(are_int64, _STATE)
+def poll_state(builder: Any, units: Any) -> Any:
     """Words on the stack."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        w = cgutils.alloca_once(builder, _I64, size=_number(3))
-        for at, value in ((_LAST_POLL, _number(0)), (_UNITS, args[0]), (_LAST_LOOK, _number(0))):
-            builder.store(value, _address(builder, w, at))
-        return w
-
-    return _STATE(types.int64), codegen
+    w = cgutils.alloca_once(builder, INT64, size=int64(3))
+    for at, value in ((_LAST_POLL, int64(0)), (_UNITS, units), (_LAST_LOOK, int64(0))):
+        builder.store(value, _address(builder, w, at))
+    return w
 
 
-@intrinsic
-def poll(typingctx: Any, w: Any) -> Any:
+@emitted(lambda w: isinstance(w, PollState), types.int64)
+def poll(builder: Any, w: Any) -> Any:
     """A call of a function of the module."""
-    if not isinstance(w, PollState):
-        raise TypingError(f"poll({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if not can_raise():
-            return _number(NEVER)
-        return builder.call(_function(builder.module), [args[0]])
-
-    return types.int64(w), codegen
-
-
-def _function(module: Any) -> Any:
-    known = module.globals.get("fusejit_poll")
-    if known is not None:
-        return known
-    made = ir.Function(module, ir.FunctionType(_I64, [_I64.as_pointer()]), "fusejit_poll")
-    made.linkage = "internal"
-    made.attributes.add("noinline")
-    made.attributes.add("cold")
-    _write(ir.IRBuilder(made.append_basic_block("entry")), made.args[0])
-    return made
+    if not can_raise():
+        return int64(NEVER)
+    kind = ir.FunctionType(INT64, [INT64.as_pointer()])
+    return builder.call(cold_function(builder.module, "fusejit_poll", kind, _write), [w])
 
 
 def _write(builder: Any, w: Any) -> None:
     """The time since the last poll, a look for signals if it is due, the units until the next."""
     now = _now(builder)
     last_poll, units, last_look = (builder.load(_address(builder, w, at)) for at in range(3))
-    is_first = builder.icmp_signed("==", last_poll, _number(0))
+    is_first = builder.icmp_signed("==", last_poll, int64(0))
     with builder.if_then(is_first):
         builder.store(now, _address(builder, w, _LAST_LOOK))
-    is_due = builder.icmp_signed(">=", builder.sub(now, last_look), _number(CHECK_NS))
+    is_due = builder.icmp_signed(">=", builder.sub(now, last_look), int64(CHECK_NS))
     with builder.if_then(builder.and_(is_due, builder.not_(is_first)), likely=False):
         builder.store(now, _address(builder, w, _LAST_LOOK))
         _look(builder)
     elapsed = builder.sub(now, last_poll)
     # so that about ``POLL_NS`` pass: units * POLL_NS / elapsed, in steps
-    shortest = _number(POLL_NS // _FASTEST)
+    shortest = int64(POLL_NS // _FASTEST)
     elapsed = builder.select(builder.icmp_signed("<", elapsed, shortest), shortest, elapsed)
-    factor = builder.sdiv(_number(16 * POLL_NS), elapsed)
-    following = builder.ashr(builder.mul(units, factor), _number(4))
-    most = _number(1 << 46)
+    factor = builder.sdiv(int64(16 * POLL_NS), elapsed)
+    following = builder.ashr(builder.mul(units, factor), int64(4))
+    most = int64(1 << 46)
     following = builder.select(is_first, units, following)
     following = builder.select(builder.icmp_signed(">", following, most), most, following)
-    least = _number(1)
+    least = int64(1)
     following = builder.select(builder.icmp_signed("<", following, least), least, following)
     builder.store(now, _address(builder, w, _LAST_POLL))
     builder.store(following, _address(builder, w, _UNITS))
@@ -120,42 +96,22 @@ def _write(builder: Any, w: Any) -> None:
 
 def _now(builder: Any) -> Any:
     """Nanoseconds."""
-    kind = ir.FunctionType(_I32, [_I32, _I64.as_pointer()])
-    clock = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
-    words = cgutils.alloca_once(builder, _I64, size=_number(2))
-    builder.call(clock, [ir.Constant(_I32, _MONOTONIC), words])
-    seconds, rest = (builder.load(builder.gep(words, [_number(k)])) for k in range(2))
-    return builder.add(builder.mul(seconds, _number(10**9)), rest)
+    words = cgutils.alloca_once(builder, INT64, size=int64(2))
+    call_c(builder, "clock_gettime", _I32, ir.Constant(_I32, _MONOTONIC), words)
+    seconds, rest = (builder.load(builder.gep(words, [int64(k)])) for k in range(2))
+    return builder.add(builder.mul(seconds, int64(10**9)), rest)
 
 
 def _look(builder: Any) -> None:
     """In the main thread let others run, then handlers of signals; leave if one raises."""
-    module = builder.module
-    word = module.globals.get(MAIN_THREAD_SYMBOL)
-    if word is None:
-        word = ir.GlobalVariable(module, _I64, MAIN_THREAD_SYMBOL)
-        word.linkage = "external"
-    here = cgutils.get_or_insert_function(module, ir.FunctionType(_I64, []), "pthread_self")
-    is_main = builder.icmp_signed("==", builder.call(here, []), builder.load(word))
-    with builder.if_then(is_main):
-        names = "PyGILState_Ensure", "PyErr_CheckSignals"
-        ensure, check = (
-            cgutils.get_or_insert_function(module, ir.FunctionType(_I32, []), name)
-            for name in names
-        )
-        release = cgutils.get_or_insert_function(
-            module, ir.FunctionType(ir.VoidType(), [_I32]), "PyGILState_Release"
-        )
-        held = builder.call(ensure, [])
+    here = call_c(builder, "pthread_self", INT64)
+    main = builder.load(external(builder.module, MAIN_THREAD_SYMBOL))
+    with builder.if_then(builder.icmp_signed("==", here, main)):
+        held = call_c(builder, "PyGILState_Ensure", _I32)
         # other threads may have waited for the GIL since the kernel began
-        save = cgutils.get_or_insert_function(
-            module, ir.FunctionType(_POINTER, []), "PyEval_SaveThread"
-        )
-        restore = cgutils.get_or_insert_function(
-            module, ir.FunctionType(ir.VoidType(), [_POINTER]), "PyEval_RestoreThread"
-        )
-        builder.call(restore, [builder.call(save, [])])
-        raised = builder.call(check, [])
-        builder.call(release, [held])
+        state = call_c(builder, "PyEval_SaveThread", BYTE_POINTER)
+        call_c(builder, "PyEval_RestoreThread", ir.VoidType(), state)
+        raised = call_c(builder, "PyErr_CheckSignals", _I32)
+        call_c(builder, "PyGILState_Release", ir.VoidType(), held)
         with builder.if_then(builder.icmp_signed("!=", raised, ir.Constant(_I32, 0)), likely=False):
-            builder.ret(_number(-1))
+            builder.ret(int64(-1))

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from fusejit.codegen.intrinsics.raw_memory import MAX_SCOPES, MAX_STACK_BYTES
 from fusejit.codegen.intrinsics_jit.arithmetic import token_type
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, call_c, int64
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
+    emitted,
     intrinsic,
+    intrinsic_of,
     intrinsic_of_literals,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 from fusejit.codegen.machine.probe import probe
-
-Value = Any
 
 _PAGE = 4096
 _HUGE_FROM = 4 << 20  # bytes
 _MADV_HUGEPAGE = 14  # from linux/mman.h
 _CACHE_LINE = 64
-_INT64 = ir.IntType(64)
 
 
 class FlatPointer(types.Type):  # type: ignore[misc]
@@ -47,13 +47,10 @@ class FlatPointer(types.Type):  # type: ignore[misc]
         return self.dtype, self.scope
 
 
-@register_model(FlatPointer)
-class _FlatPointerModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, _memory_type(fe_type.dtype).as_pointer())
+is_stored_as_pointer(FlatPointer, lambda kind: memory_type(kind.dtype))
 
 
-def _memory_type(dtype: Any) -> Any:
+def memory_type(dtype: Any) -> Any:
     if dtype == types.boolean:
         return ir.IntType(8)
     if isinstance(dtype, types.Integer):
@@ -63,7 +60,7 @@ def _memory_type(dtype: Any) -> Any:
     if dtype == types.float64:
         return ir.DoubleType()
     if isinstance(dtype, types.Complex):
-        return ir.LiteralStructType([_memory_type(dtype.underlying_float)] * 2)
+        return ir.LiteralStructType([memory_type(dtype.underlying_float)] * 2)
     raise TypingError(f"no pointers to {dtype}")
 
 
@@ -104,10 +101,6 @@ def mark_scope(module: Any, access: Any, scope: int) -> None:
     access.set_metadata("noalias", known[scope][1])
 
 
-def _array_struct(context: Any, builder: Any, array_type: Any, value: Value) -> Any:
-    return context.make_array(array_type)(context, builder, value)
-
-
 _preferred_bits: ContextVar[int] = ContextVar("fusejit_preferred_bits", default=0)
 
 
@@ -140,7 +133,7 @@ def prefer_widest(function: Any) -> None:
 
 def _emit_flat(context: Any, builder: Any, signature: Any, args: Any) -> Value:
     prefer_vector_width(builder.function)
-    array = _array_struct(context, builder, signature.args[0], args[0])
+    array = context.make_array(signature.args[0])(context, builder, args[0])
     return builder.bitcast(array.data, context.get_value_type(signature.return_type))
 
 
@@ -153,7 +146,7 @@ def _check_array(name: str, array: Any) -> None:
 def flat(typingctx: Any, array: Any) -> Any:
     """Pointer to the first element, promising nothing."""
     _check_array("flat", array)
-    _memory_type(array.dtype)
+    memory_type(array.dtype)
     return FlatPointer(array.dtype)(array), _emit_flat
 
 
@@ -173,38 +166,40 @@ def _part_addresses(builder: Any, pointer: Value, offset: Value, dtype: Any) -> 
     """The addresses of an element's numbers: complex numbers have two, which LLVM sees apart."""
     if not isinstance(dtype, types.Complex):
         return [_element(builder, pointer, offset)]
-    number, index = _memory_type(dtype.underlying_float), ir.IntType(32)
+    number, index = memory_type(dtype.underlying_float), ir.IntType(32)
     start = builder.bitcast(_element(builder, pointer, offset), number.as_pointer())
     return [builder.gep(start, [ir.Constant(index, k)], inbounds=True) for k in range(2)]
+
+
+def _is_pointer(kind: Any) -> bool:
+    return isinstance(kind, FlatPointer)
+
+
+def complex_value(builder: Any, parts: Sequence[Value]) -> Value:
+    """A complex number of two floats."""
+    made = ir.Constant(ir.LiteralStructType([part.type for part in parts]), ir.Undefined)
+    for at, part in enumerate(parts):
+        made = builder.insert_value(made, part, at)
+    return made
 
 
 def _is_index(offset: Any) -> bool:
     return bool(types.unliteral(offset) == types.int64)
 
 
-@intrinsic
-def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
+@emitted(lambda p, at: _is_pointer(p) and _is_index(at), lambda p, at: p.dtype, of_type=True)
+def get(builder: Any, kind: Any, pointer: Value, offset: Value) -> Value:
     """Load one element."""
-    if not isinstance(pointer, FlatPointer) or not _is_index(offset):
-        raise TypingError(f"get({pointer}, {offset})")
-    dtype = pointer.dtype
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        numbers = []
-        for place in _part_addresses(builder, args[0], args[1], dtype):
-            loaded = builder.load(place, align=_alignment(dtype))
-            mark_scope(builder.module, loaded, pointer.scope)
-            numbers.append(loaded)
-        if isinstance(dtype, types.Complex):
-            made = ir.Constant(context.get_value_type(dtype), ir.Undefined)
-            for at, number in enumerate(numbers):
-                made = builder.insert_value(made, number, at)
-            return made
-        if dtype == types.boolean:
-            return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
-        return loaded
-
-    return dtype(pointer, types.int64), codegen
+    numbers = []
+    for place in _part_addresses(builder, pointer, offset, kind.dtype):
+        loaded = builder.load(place, align=_alignment(kind.dtype))
+        mark_scope(builder.module, loaded, kind.scope)
+        numbers.append(loaded)
+    if isinstance(kind.dtype, types.Complex):
+        return complex_value(builder, numbers)
+    if kind.dtype == types.boolean:
+        return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
+    return loaded
 
 
 @intrinsic
@@ -244,7 +239,7 @@ def scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         with builder.goto_block(builder.function.entry_basic_block):
             builder.position_at_start(builder.function.entry_basic_block)
-            memory = builder.alloca(_memory_type(dtype), size=ir.Constant(_INT64, count))
+            memory = builder.alloca(memory_type(dtype), size=int64(count))
             memory.align = _CACHE_LINE
         return memory
 
@@ -253,20 +248,16 @@ def scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
 
 def _ask_for_huge_pages(builder: Any, memory: Value, num_bytes: Value) -> None:
     """As NumPy does for its own arrays: a page of 4 KiB costs a fault of its own."""
-    start = builder.ptrtoint(memory, _INT64)
-    large = builder.icmp_unsigned(">=", num_bytes, ir.Constant(_INT64, _HUGE_FROM))
-    known = builder.icmp_unsigned("!=", start, ir.Constant(_INT64, 0))
+    start = builder.ptrtoint(memory, INT64)
+    large = builder.icmp_unsigned(">=", num_bytes, int64(_HUGE_FROM))
+    known = builder.icmp_unsigned("!=", start, int64(0))
     with builder.if_then(builder.and_(large, known), likely=False):
-        page = ir.Constant(_INT64, _PAGE)
+        page = int64(_PAGE)
         offset = builder.urem(builder.sub(page, builder.urem(start, page)), page)
-        advise = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.IntType(32), [_INT64, _INT64, ir.IntType(32)]),
-            "madvise",
-        )
         advice = ir.Constant(ir.IntType(32), _MADV_HUGEPAGE)
         length = builder.sub(num_bytes, offset)
-        builder.call(advise, [builder.add(start, offset), length, advice])
+        aligned = builder.add(start, offset)
+        call_c(builder, "madvise", ir.IntType(32), aligned, length, advice)
 
 
 @intrinsic_of_literals
@@ -279,19 +270,16 @@ def heap_scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         count = args[0]
-        zero, line = ir.Constant(_INT64, 0), ir.Constant(_INT64, _CACHE_LINE)
+        zero, line = int64(0), int64(_CACHE_LINE)
         count = builder.select(builder.icmp_signed(">", count, zero), count, zero)
-        num_bytes = builder.mul(count, ir.Constant(_INT64, _itemsize(dtype)))
-        lines = builder.udiv(builder.add(num_bytes, ir.Constant(_INT64, 2 * _CACHE_LINE - 1)), line)
-        void_pointer = ir.IntType(8).as_pointer()
-        allocate = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(void_pointer, [_INT64, _INT64]), "aligned_alloc"
-        )
-        allocate.return_value.add_attribute("noalias")
-        memory = builder.call(allocate, [line, builder.mul(lines, line)])
+        num_bytes = builder.mul(count, int64(_itemsize(dtype)))
+        lines = builder.udiv(builder.add(num_bytes, int64(2 * _CACHE_LINE - 1)), line)
+        void_pointer, total = ir.IntType(8).as_pointer(), builder.mul(lines, line)
+        memory = call_c(builder, "aligned_alloc", void_pointer, line, total)
+        memory.callee.return_value.add_attribute("noalias")
         if sys.platform == "linux":
             _ask_for_huge_pages(builder, memory, num_bytes)
-        return builder.bitcast(memory, _memory_type(dtype).as_pointer())
+        return builder.bitcast(memory, memory_type(dtype).as_pointer())
 
     return pointer_type(types.int64, token, types.none if scope is None else scope), codegen
 
@@ -310,45 +298,29 @@ def any_step(typingctx: Any, n: Any) -> Any:
         raise TypingError(f"any_step({n})")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        kind = ir.FunctionType(_INT64, [_INT64])
+        kind = ir.FunctionType(INT64, [INT64])
         _prefer_scalar_loads(context, builder.function)
-        zero = builder.asm(kind, "", "=r,0", [ir.Constant(_INT64, 0)], side_effect=False)
+        zero = builder.asm(kind, "", "=r,0", [int64(0)], side_effect=False)
         return builder.add(args[0], zero, flags=["nsw"])
 
     return types.int64(types.int64), codegen
 
 
-@intrinsic
-def is_null(typingctx: Any, pointer: Any) -> Any:
+@emitted(_is_pointer, types.boolean)
+def is_null(builder: Any, pointer: Value) -> Value:
     """True for the null pointer."""
-    if not isinstance(pointer, FlatPointer):
-        raise TypingError(f"is_null({pointer})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return cgutils.is_null(builder, args[0])
-
-    return types.boolean(pointer), codegen
+    return cgutils.is_null(builder, pointer)
 
 
-@intrinsic
-def free_scratch(typingctx: Any, pointer: Any) -> Any:
+@emitted(_is_pointer, types.void)
+def free_scratch(builder: Any, pointer: Value) -> None:
     """Give heap memory back."""
-    if not isinstance(pointer, FlatPointer):
-        raise TypingError(f"free_scratch({pointer})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        void_pointer = ir.IntType(8).as_pointer()
-        free = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [void_pointer]), "free"
-        )
-        builder.call(free, [builder.bitcast(args[0], void_pointer)])
-        return context.get_dummy_value()
-
-    return types.void(pointer), codegen
+    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    call_c(builder, "free", ir.VoidType(), start)
 
 
 def _array_query(name: str, result: Any, emit: Any) -> Any:
-    def query(typingctx: Any, array: Any) -> Any:
+    def query(array: Any) -> Any:
         _check_array(name, array)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
@@ -358,34 +330,29 @@ def _array_query(name: str, result: Any, emit: Any) -> Any:
                 place = position(field)
                 return [builder.extract_value(args[0], [place, k]) for k in range(array.ndim)]
 
-            start = builder.ptrtoint(builder.extract_value(args[0], position("data")), _INT64)
+            start = builder.ptrtoint(builder.extract_value(args[0], position("data")), INT64)
             shape, strides = numbers("shape"), numbers("strides")
             return emit(builder, start, shape, strides, _itemsize(array.dtype))
 
         return result(array), codegen
 
-    query.__name__ = query.__qualname__ = name
-    return intrinsic(query)
-
-
-def _emit_address(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return start
+    return intrinsic_of(name, 1, query)
 
 
 def _emit_aligned(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
     together = start
     for stride in strides:
         together = builder.or_(together, stride)
-    low_bits = builder.and_(together, ir.Constant(_INT64, itemsize - 1))
-    return builder.icmp_unsigned("==", low_bits, ir.Constant(_INT64, 0))
+    low_bits = builder.and_(together, int64(itemsize - 1))
+    return builder.icmp_unsigned("==", low_bits, int64(0))
 
 
-def _byte_bound(
-    builder: Any, start: Value, shape: Any, strides: Any, past: int, sign: str
+def _emit_bound(
+    sign: str, builder: Any, start: Value, shape: Any, strides: Any, itemsize: int
 ) -> Value:
-    """`start` plus all reaches of one sign plus `past`; `start` alone for an empty array."""
-    zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
-    bound = builder.add(start, ir.Constant(_INT64, past))
+    """`start` plus all reaches of one sign, an element more at the end; `start` if it is empty."""
+    zero, one = int64(0), int64(1)
+    bound = builder.add(start, int64(itemsize if sign == ">" else 0))
     empty = ir.Constant(ir.IntType(1), 0)
     for extent, stride in zip(shape, strides, strict=True):
         reach = builder.mul(builder.sub(extent, one), stride)
@@ -395,15 +362,7 @@ def _byte_bound(
     return builder.select(empty, start, bound)
 
 
-def _emit_low(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return _byte_bound(builder, start, shape, strides, 0, "<")
-
-
-def _emit_high(builder: Any, start: Value, shape: Any, strides: Any, itemsize: int) -> Value:
-    return _byte_bound(builder, start, shape, strides, itemsize, ">")
-
-
-address = _array_query("address", types.int64, _emit_address)
+address = _array_query("address", types.int64, lambda builder, start, *others: start)
 itemsize_aligned = _array_query("itemsize_aligned", types.boolean, _emit_aligned)
-low_address = _array_query("low_address", types.int64, _emit_low)
-high_address = _array_query("high_address", types.int64, _emit_high)
+low_address = _array_query("low_address", types.int64, partial(_emit_bound, "<"))
+high_address = _array_query("high_address", types.int64, partial(_emit_bound, ">"))

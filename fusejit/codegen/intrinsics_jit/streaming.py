@@ -5,25 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.streaming import FRESH_BELOW_BYTES, TILE_BYTES, stream_from_bytes
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, int64
 from fusejit.codegen.intrinsics_jit.parallel import (
     Body,
     emit_parallel_for,
-    is_body,
+    loop_types,
     once_in_module,
     work_as_int64,
 )
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 
-Value = Any
-
 _LINE = 64
-_INT64 = ir.IntType(64)
-_LINE_TYPE = ir.VectorType(_INT64, _LINE // 8)
-
-
-def _int64(value: int) -> Value:
-    return ir.Constant(_INT64, value)
+_LINE_TYPE = ir.VectorType(INT64, _LINE // 8)
 
 
 class _Tiles:
@@ -52,7 +46,7 @@ class _Tiles:
         function.attributes.add("noinline")
         builder = ir.IRBuilder(function.append_basic_block("entry"))
         lo, hi, streamed, result, *args = function.args
-        tile = builder.alloca(_LINE_TYPE, size=_int64(TILE_BYTES // _LINE))
+        tile = builder.alloca(_LINE_TYPE, size=int64(TILE_BYTES // _LINE))
         tile.align = _LINE
         with builder.if_else(streamed) as (then, otherwise):
             with then:
@@ -65,7 +59,7 @@ class _Tiles:
     def _emit_tiles(
         self, builder: Any, tile: Value, lo: Value, hi: Value, result: Value, args: list[Value]
     ) -> None:
-        size = _int64(self.itemsize)
+        size = int64(self.itemsize)
         position = cgutils.alloca_once_value(builder, lo)
         loop, store, following, done = (
             builder.append_basic_block(f"tiles.{part}")
@@ -76,17 +70,17 @@ class _Tiles:
         builder.position_at_end(loop)
         at = builder.load(position)
         offset = builder.mul(at, size)
-        start = builder.add(builder.ptrtoint(result, _INT64), offset)
-        room = builder.sub(_int64(TILE_BYTES), builder.and_(start, _int64(TILE_BYTES - 1)))
+        start = builder.add(builder.ptrtoint(result, INT64), offset)
+        room = builder.sub(int64(TILE_BYTES), builder.and_(start, int64(TILE_BYTES - 1)))
         room = builder.udiv(room, size)
         rest = builder.sub(hi, at)
         is_segment = builder.icmp_signed("<", rest, room)
         n = builder.select(is_segment, rest, room)
         end = builder.add(at, n)
         builder.store(end, position)
-        is_whole = builder.icmp_signed("==", n, _int64(TILE_BYTES // self.itemsize))
+        is_whole = builder.icmp_signed("==", n, int64(TILE_BYTES // self.itemsize))
         # so that element `at` of the body's result is the first one of the tile
-        shifted = builder.sub(builder.ptrtoint(tile, _INT64), offset)
+        shifted = builder.sub(builder.ptrtoint(tile, INT64), offset)
         target = builder.select(is_whole, builder.inttoptr(shifted, result.type), result)
         self.body.call(builder, [at, end, target, *args])
         builder.cbranch(is_whole, store, following)
@@ -106,8 +100,8 @@ class _Tiles:
         """Store by store: LLVM compiles that faster than a loop."""
         hint = self.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
         for k in range(TILE_BYTES // _LINE):
-            line = builder.load(builder.gep(tile, [_int64(k)]), align=_LINE)
-            store = builder.store(line, builder.gep(target, [_int64(k)]), align=_LINE)
+            line = builder.load(builder.gep(tile, [int64(k)]), align=_LINE)
+            store = builder.store(line, builder.gep(target, [int64(k)]), align=_LINE)
             store.set_metadata("nontemporal", hint)
 
 
@@ -123,23 +117,16 @@ def stream_for(
     *args: Any,
 ) -> Any:
     """`parallel_for` over tiles where `num_bytes` and `fresh_bytes` say so."""
-    # Numba hands the star arguments over either as a tuple of types or as one tuple type.
-    packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
-    extra = tuple(types.unliteral(a) for a in packed)
-    work = types.unliteral(work_ns)
-    if not is_body(body) or not isinstance(result, FlatPointer):
+    if not isinstance(result, FlatPointer):
         raise TypingError(f"stream_for({body}, {extent}, ..., {result}, ...)")
-    if work not in (types.int64, types.float64):
-        raise TypingError(f"stream_for: work_ns is {work_ns}")
-    argtypes = (types.int64, types.int64, result, *extra)
-    body.get_call_type(typingctx, argtypes, {})
+    work, extra, argtypes = loop_types(typingctx, body, extent, work_ns, (result,), args)
     limit = stream_from_bytes()
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         tiles = _Tiles(builder.module, Body(context, builder.module, body, argtypes), result)
         _, count, nanoseconds, touched, fresh, pointer, star = values
-        is_large = builder.icmp_signed(">=", touched, _int64(limit))
-        is_kept = builder.icmp_signed("<", fresh, _int64(FRESH_BELOW_BYTES))
+        is_large = builder.icmp_signed(">=", touched, int64(limit))
+        is_kept = builder.icmp_signed("<", fresh, int64(FRESH_BELOW_BYTES))
         streamed = builder.and_(is_large, is_kept)
         rest = cgutils.unpack_tuple(builder, star, len(extra))
         emit_parallel_for(

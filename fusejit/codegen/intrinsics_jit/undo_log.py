@@ -16,22 +16,27 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.intrinsics.undo_log import FIRST_ENTRIES, GROWTH, SHARE
+from fusejit.codegen.intrinsics_jit.module_symbols import (
+    BYTE_POINTER,
+    INT64,
+    Value,
+    call_c,
+    cold_function,
+    int64,
+)
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, _itemsize, mark_scope
 from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
+    emitted,
     intrinsic,
     intrinsic_of_literals,
     ir,
-    models,
-    register_model,
+    is_stored_as_pointer,
     types,
 )
 
-Value = Any
-
-_INT64, _BYTE, _BOOL = ir.IntType(64), ir.IntType(8), ir.IntType(1)
-_POINTER = _BYTE.as_pointer()
+_BOOL = ir.IntType(1)
 _COUNT, _ROOM, _ENTRIES, _IS_COPIED, _ARRAYS = range(5)
 _SCOPE = 32  # nothing but entries and the words of an undo log has it together with theirs
 
@@ -49,18 +54,11 @@ class UndoLogPointer(types.Type):  # type: ignore[misc]
         return self.count
 
 
-@register_model(UndoLogPointer)
-class _UndoLogModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, _INT64.as_pointer())
-
-
-def _word(number: int) -> Value:
-    return ir.Constant(_INT64, number)
+is_stored_as_pointer(UndoLogPointer, lambda kind: INT64)
 
 
 def _address(builder: Any, words: Value, at: int | Value) -> Value:
-    return builder.gep(words, [_word(at) if isinstance(at, int) else at], inbounds=True)
+    return builder.gep(words, [int64(at) if isinstance(at, int) else at], inbounds=True)
 
 
 def _read(builder: Any, words: Value, at: int | Value) -> Value:
@@ -70,46 +68,33 @@ def _read(builder: Any, words: Value, at: int | Value) -> Value:
 
 
 def _write(builder: Any, words: Value, at: int | Value, value: int | Value) -> None:
-    word = _word(value) if isinstance(value, int) else value
+    word = int64(value) if isinstance(value, int) else value
     mark_scope(builder.module, builder.store(word, _address(builder, words, at)), _SCOPE)
 
 
-def _c(builder: Any, name: str, result: Any, *arguments: Any) -> Value:
-    kind = ir.FunctionType(result, arguments)
-    return cgutils.get_or_insert_function(builder.module, kind, name)
-
-
 def _entries(builder: Any, w: Value) -> Value:
-    return builder.inttoptr(_read(builder, w, _ENTRIES), _INT64.as_pointer())
+    return builder.inttoptr(_read(builder, w, _ENTRIES), INT64.as_pointer())
 
 
 def _bytes_at(builder: Any, address: Value) -> Value:
-    return builder.inttoptr(address, _POINTER)
+    return builder.inttoptr(address, BYTE_POINTER)
 
 
 def _copy(builder: Any, target: Value, source: Value, num_bytes: Value) -> None:
-    move = _c(builder, "memcpy", _POINTER, _POINTER, _POINTER, _INT64)
-    builder.call(move, [_bytes_at(builder, target), _bytes_at(builder, source), num_bytes])
+    places = _bytes_at(builder, target), _bytes_at(builder, source)
+    call_c(builder, "memcpy", BYTE_POINTER, *places, num_bytes)
 
 
 def _free(builder: Any, address: Value) -> None:
-    builder.call(_c(builder, "free", ir.VoidType(), _POINTER), [_bytes_at(builder, address)])
+    call_c(builder, "free", ir.VoidType(), _bytes_at(builder, address))
 
 
 # ------------------------------------------------------------------------ functions of the module
 def _function(builder: Any, what: Callable[[Any, Value, int], None], count: int) -> Value:
     """A function ``int64 name(undo_log)`` of the module, written when it is first called."""
-    module, name = builder.module, f"fusejit_undo_log{what.__name__}_{count}"
-    known = module.globals.get(name)
-    if known is not None:
-        return known
-    made = ir.Function(module, ir.FunctionType(_INT64, [_INT64.as_pointer()]), name)
-    made.linkage = "internal"
-    made.attributes.add("noinline")
-    made.attributes.add("cold")
-    inside = ir.IRBuilder(made.append_basic_block("entry"))
-    what(inside, made.args[0], count)
-    return made
+    name = f"fusejit_undo_log{what.__name__}_{count}"
+    kind = ir.FunctionType(INT64, [INT64.as_pointer()])
+    return cold_function(builder.module, name, kind, lambda inside, w: what(inside, w, count))
 
 
 def _call(builder: Any, what: Callable[[Any, Value, int], None], w: Value, count: int) -> Value:
@@ -117,53 +102,52 @@ def _call(builder: Any, what: Callable[[Any, Value, int], None], w: Value, count
 
 
 def _first_entries(builder: Any, w: Value, count: int) -> Value:
-    return builder.ptrtoint(_address(builder, w, _ARRAYS + 3 * count), _INT64)
+    return builder.ptrtoint(_address(builder, w, _ARRAYS + 3 * count), INT64)
 
 
 def _make_room(builder: Any, w: Value, count: int) -> None:
     """Room for more entries, or copies of the arrays."""
-    room, total = _read(builder, w, _ROOM), _word(0)
+    room, total = _read(builder, w, _ROOM), int64(0)
     for k in range(count):
         total = builder.add(total, _read(builder, w, _ARRAYS + 3 * k + 1))
-    is_small = builder.icmp_unsigned("<", room, builder.udiv(total, _word(SHARE)))
+    is_small = builder.icmp_unsigned("<", room, builder.udiv(total, int64(SHARE)))
     with builder.if_then(builder.not_(is_small)):
         builder.ret(_call(builder, _copy_all, w, count))
     old, first = _read(builder, w, _ENTRIES), _first_entries(builder, w, count)
-    more = builder.mul(room, _word(GROWTH))
-    allocate = _c(builder, "malloc", _POINTER, _INT64)
-    made = builder.ptrtoint(builder.call(allocate, [builder.shl(more, _word(4))]), _INT64)
-    with builder.if_then(builder.icmp_unsigned("==", made, _word(0)), likely=False):
-        builder.ret(_word(0))
-    _copy(builder, made, old, builder.shl(room, _word(4)))
+    more = builder.mul(room, int64(GROWTH))
+    fresh = call_c(builder, "malloc", BYTE_POINTER, builder.shl(more, int64(4)))
+    made = builder.ptrtoint(fresh, INT64)
+    with builder.if_then(builder.icmp_unsigned("==", made, int64(0)), likely=False):
+        builder.ret(int64(0))
+    _copy(builder, made, old, builder.shl(room, int64(4)))
     with builder.if_then(builder.icmp_unsigned("!=", old, first)):
         _free(builder, old)
     _write(builder, w, _ENTRIES, made)
     _write(builder, w, _ROOM, more)
-    builder.ret(_word(1))
+    builder.ret(int64(1))
 
 
 def _copy_all(builder: Any, w: Value, count: int) -> None:
     """Copies of the arrays as they were; entries are not needed any more."""
-    with builder.if_then(builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), _word(0))):
-        builder.ret(_word(1))
-    allocate = _c(builder, "malloc", _POINTER, _INT64)
+    with builder.if_then(builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))):
+        builder.ret(int64(1))
     for k in range(count):
         low, size = (_read(builder, w, _ARRAYS + 3 * k + part) for part in (0, 1))
-        room = builder.call(allocate, [builder.add(size, _word(1))])
-        made = builder.ptrtoint(room, _INT64)
+        room = call_c(builder, "malloc", BYTE_POINTER, builder.add(size, int64(1)))
+        made = builder.ptrtoint(room, INT64)
         _write(builder, w, _ARRAYS + 3 * k + 2, made)
-        with builder.if_then(builder.icmp_unsigned("==", made, _word(0)), likely=False):
-            builder.ret(_word(0))
+        with builder.if_then(builder.icmp_unsigned("==", made, int64(0)), likely=False):
+            builder.ret(int64(0))
         _copy(builder, made, low, size)
     _undo(builder, w, count, in_copies=True)
     _write(builder, w, _IS_COPIED, 1)
     _write(builder, w, _COUNT, _read(builder, w, _ROOM))  # the next `keep` looks here again
-    builder.ret(_word(1))
+    builder.ret(int64(1))
 
 
 def _roll_back(builder: Any, w: Value, count: int) -> None:
     """What the arrays held when the undo log began."""
-    is_copied = builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), _word(0))
+    is_copied = builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))
     with builder.if_else(is_copied) as (then, otherwise):
         with then:
             for k in range(count):
@@ -172,13 +156,13 @@ def _roll_back(builder: Any, w: Value, count: int) -> None:
         with otherwise:
             _undo(builder, w, count, in_copies=False)
     _end_memory(builder, w, count)
-    builder.ret(_word(1))
+    builder.ret(int64(1))
 
 
 def _give_back(builder: Any, w: Value, count: int) -> None:
     """Give all memory back."""
     _end_memory(builder, w, count)
-    builder.ret(_word(1))
+    builder.ret(int64(1))
 
 
 def _end_memory(builder: Any, w: Value, count: int) -> None:
@@ -192,21 +176,21 @@ def _end_memory(builder: Any, w: Value, count: int) -> None:
 def _undo(builder: Any, w: Value, count: int, in_copies: bool) -> None:
     """Apply the entries backwards, to the arrays or to their copies."""
     number, entries = _read(builder, w, _COUNT), _entries(builder, w)
-    moved = cgutils.alloca_once(builder, _INT64)
+    moved = cgutils.alloca_once(builder, INT64)
     with cgutils.for_range(builder, number) as loop:
-        at = builder.sub(builder.sub(number, loop.index), _word(1))
-        key = _read(builder, entries, builder.shl(at, _word(1)))
-        value = _read(builder, entries, builder.add(builder.shl(at, _word(1)), _word(1)))
-        address = builder.lshr(key, _word(4))
+        at = builder.sub(builder.sub(number, loop.index), int64(1))
+        key = _read(builder, entries, builder.shl(at, int64(1)))
+        value = _read(builder, entries, builder.add(builder.shl(at, int64(1)), int64(1)))
+        address = builder.lshr(key, int64(4))
         builder.store(address, moved)
         for k in range(count if in_copies else 0):
             low, size, made = (_read(builder, w, _ARRAYS + 3 * k + p) for p in range(3))
             distance = builder.sub(address, low)
             with builder.if_then(builder.icmp_unsigned("<", distance, size)):
                 builder.store(builder.add(made, distance), moved)
-        target, log2 = builder.load(moved), builder.and_(key, _word(15))
+        target, log2 = builder.load(moved), builder.and_(key, int64(15))
         for power in range(4):
-            with builder.if_then(builder.icmp_unsigned("==", log2, _word(power))):
+            with builder.if_then(builder.icmp_unsigned("==", log2, int64(power))):
                 kind = ir.IntType(8 << power)
                 place = builder.inttoptr(target, kind.as_pointer())
                 builder.store(builder.trunc(value, kind) if power < 3 else value, place, align=1)
@@ -222,7 +206,7 @@ def undo_log(typingctx: Any, count: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         size = _ARRAYS + 3 * number + 2 * FIRST_ENTRIES
-        w = cgutils.alloca_once(builder, _INT64, size=_word(size))
+        w = cgutils.alloca_once(builder, INT64, size=int64(size))
         for at, word in ((_COUNT, 0), (_ROOM, FIRST_ENTRIES), (_IS_COPIED, 0)):
             _write(builder, w, at, word)
         _write(builder, w, _ENTRIES, _first_entries(builder, w, number))
@@ -240,13 +224,13 @@ def undo_log_array(typingctx: Any, w: Any, at: Any, array: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         position = context.data_model_manager[array].get_field_position
-        low = builder.ptrtoint(builder.extract_value(args[2], position("data")), _INT64)
-        size, is_empty = _word(_itemsize(array.dtype)), ir.Constant(_BOOL, 0)
-        zero = _word(0)
+        low = builder.ptrtoint(builder.extract_value(args[2], position("data")), INT64)
+        size, is_empty = int64(_itemsize(array.dtype)), ir.Constant(_BOOL, 0)
+        zero = int64(0)
         for k in range(array.ndim):
             extent = builder.extract_value(args[2], [position("shape"), k])
             stride = builder.extract_value(args[2], [position("strides"), k])
-            reach = builder.mul(builder.sub(extent, _word(1)), stride)
+            reach = builder.mul(builder.sub(extent, int64(1)), stride)
             is_below = builder.icmp_signed("<", reach, zero)
             low = builder.add(low, builder.select(is_below, reach, zero))
             size = builder.add(size, builder.select(is_below, builder.neg(reach), reach))
@@ -281,78 +265,60 @@ def keep(typingctx: Any, w: Any, pointer: Any, offset: Any) -> Any:
         return together
 
     def _kept(builder: Any, words: Value, start: Value, k: int, scope: int) -> Value:
-        place = builder.gep(start, [_word(k)], inbounds=True)
+        place = builder.gep(start, [int64(k)], inbounds=True)
         is_kept = cgutils.alloca_once_value(builder, ir.Constant(_BOOL, 1))
         is_full = builder.icmp_unsigned(
             "==", _read(builder, words, _COUNT), _read(builder, words, _ROOM)
         )
         with builder.if_then(is_full, likely=False):
-            is_copied = builder.icmp_unsigned("!=", _read(builder, words, _IS_COPIED), _word(0))
+            is_copied = builder.icmp_unsigned("!=", _read(builder, words, _IS_COPIED), int64(0))
             with builder.if_then(builder.not_(is_copied), likely=False):
                 done = _call(builder, _make_room, words, w.count)
-                builder.store(builder.icmp_unsigned("!=", done, _word(0)), is_kept)
+                builder.store(builder.icmp_unsigned("!=", done, int64(0)), is_kept)
         number = _read(builder, words, _COUNT)
         has_room = builder.icmp_unsigned("<", number, _read(builder, words, _ROOM))
         with builder.if_then(has_room, likely=True):
             found = builder.load(place, align=1)
             mark_scope(builder.module, found, scope)
-            value = builder.zext(found, _INT64) if size < 8 else found
-            key = builder.shl(builder.ptrtoint(place, _INT64), _word(4))
-            key = builder.or_(key, _word(size.bit_length() - 1))
-            entries, at = _entries(builder, words), builder.shl(number, _word(1))
+            value = builder.zext(found, INT64) if size < 8 else found
+            key = builder.shl(builder.ptrtoint(place, INT64), int64(4))
+            key = builder.or_(key, int64(size.bit_length() - 1))
+            entries, at = _entries(builder, words), builder.shl(number, int64(1))
             _write(builder, entries, at, key)
-            _write(builder, entries, builder.add(at, _word(1)), value)
-            _write(builder, words, _COUNT, builder.add(number, _word(1)))
+            _write(builder, entries, builder.add(at, int64(1)), value)
+            _write(builder, words, _COUNT, builder.add(number, int64(1)))
         return builder.load(is_kept)
 
     return types.boolean(w, pointer, types.int64), codegen
 
 
-def _of_undo_log(name: str, what: Callable[[Any, Value, int], None], result: Any) -> Any:
-    def called(typingctx: Any, w: Any) -> Any:
-        if not isinstance(w, UndoLogPointer):
-            raise TypingError(f"{name}({w})")
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            done = _call(builder, what, args[0], w.count)
-            if result == types.void:
-                return context.get_dummy_value()
-            return builder.icmp_unsigned("!=", done, _word(0))
-
-        return result(w), codegen
-
-    called.__name__ = called.__qualname__ = name
-    return intrinsic(called)
+def _is_undo_log(kind: Any) -> bool:
+    return isinstance(kind, UndoLogPointer)
 
 
-keep_all = _of_undo_log("keep_all", _copy_all, types.boolean)
-roll_back = _of_undo_log("roll_back", _roll_back, types.void)
+@emitted(_is_undo_log, types.boolean, of_type=True)
+def keep_all(builder: Any, kind: Any, w: Value) -> Value:
+    """Copies of the arrays; whether there was memory."""
+    return builder.icmp_unsigned("!=", _call(builder, _copy_all, w, kind.count), int64(0))
 
 
-@intrinsic
-def end_undo_log(typingctx: Any, w: Any) -> Any:
+@emitted(_is_undo_log, types.void, of_type=True)
+def roll_back(builder: Any, kind: Any, w: Value) -> None:
+    """What the arrays held when the undo log began."""
+    _call(builder, _roll_back, w, kind.count)
+
+
+@emitted(_is_undo_log, types.void, of_type=True)
+def end_undo_log(builder: Any, kind: Any, w: Value) -> None:
     """Give memory back, if there is any beyond the stack."""
-    if not isinstance(w, UndoLogPointer):
-        raise TypingError(f"end_undo_log({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        room = _read(builder, args[0], _ROOM)
-        has_grown = builder.icmp_unsigned("!=", room, _word(FIRST_ENTRIES))
-        is_copied = builder.icmp_unsigned("!=", _read(builder, args[0], _IS_COPIED), _word(0))
-        with builder.if_then(builder.or_(has_grown, is_copied), likely=False):
-            _call(builder, _give_back, args[0], w.count)
-        return context.get_dummy_value()
-
-    return types.void(w), codegen
+    room = _read(builder, w, _ROOM)
+    has_grown = builder.icmp_unsigned("!=", room, int64(FIRST_ENTRIES))
+    is_copied = builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))
+    with builder.if_then(builder.or_(has_grown, is_copied), likely=False):
+        _call(builder, _give_back, w, kind.count)
 
 
-@intrinsic
-def keeps_all(typingctx: Any, w: Any) -> Any:
+@emitted(_is_undo_log, types.boolean)
+def keeps_all(builder: Any, w: Value) -> Value:
     """Whether the arrays were copied."""
-    if not isinstance(w, UndoLogPointer):
-        raise TypingError(f"keeps_all({w})")
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return builder.icmp_unsigned("!=", _read(builder, args[0], _IS_COPIED), _word(0))
-
-    return types.boolean(w), codegen
+    return builder.icmp_unsigned("!=", _read(builder, w, _IS_COPIED), int64(0))

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, call_c, int64
+from fusejit.codegen.machine.numba_api import emitted, ir, types
 
-Value = Any
-
-_INT64 = ir.IntType(64)
 _HALF = 2**32 - 1
 
 
@@ -42,15 +40,12 @@ def _high_product(builder: Any, a: Value, m: Value) -> Value:
     kind = a.type
     if kind.width < 64:
         # A product of twice the width, shifted: only of this form LLVM keeps vectors of `kind`.
-        index = ir.IntType(32)
-        function_type = ir.FunctionType(kind, [kind, kind, index])
-        name = f"llvm.umul.fix.i{kind.width}"
-        function = cgutils.get_or_insert_function(builder.module, function_type, name)
-        return builder.call(function, [a, m, ir.Constant(index, kind.width)])
+        width = ir.Constant(ir.IntType(32), kind.width)
+        return call_c(builder, f"llvm.umul.fix.i{kind.width}", kind, a, m, width)
     # Products of 32 bits: those of 64 are scalar instructions, for which LLVM takes vectors apart
     # where it sees that these are one; that does not see through a piece of assembler.
-    mask, half = ir.Constant(_INT64, _HALF), ir.Constant(_INT64, 32)
-    assembler = ir.InlineAsm(ir.FunctionType(_INT64, [_INT64]), "", "=r,0")
+    mask, half = int64(_HALF), int64(32)
+    assembler = ir.InlineAsm(ir.FunctionType(INT64, [INT64]), "", "=r,0")
     m_low = builder.call(assembler, [builder.and_(m, mask)])
     for attribute in ("nounwind", "willreturn", "memory(none)"):  # what is taken out of loops has
         set.add(m_low.attributes, attribute)
@@ -69,8 +64,8 @@ def _wide_quotient(builder: Any, high: Value, d: Value) -> Value:
 
     Source: Henry S. Warren, Hacker's Delight, 2nd edition, figure 9-3 (``divlu``).
     """
-    half, mask = ir.Constant(_INT64, 32), ir.Constant(_INT64, _HALF)
-    one, zero = ir.Constant(_INT64, 1), ir.Constant(_INT64, 0)
+    half, mask = int64(32), int64(_HALF)
+    one, zero = int64(1), int64(0)
     shift = builder.ctlz(d, ir.Constant(ir.IntType(1), 0))
     d = builder.shl(d, shift)
     d_high, d_low = builder.lshr(d, half), builder.and_(d, mask)
@@ -94,23 +89,23 @@ def _wide_quotient(builder: Any, high: Value, d: Value) -> Value:
 def _multiplier(builder: Any, integer: Any, b: Value) -> Value:
     bits = _bits(integer)
     size, made = _size(builder, integer, b), ir.IntType(bits)
-    zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
-    d = size if bits == 64 else builder.zext(size, _INT64)
+    zero, one = int64(0), int64(1)
+    d = size if bits == 64 else builder.zext(size, INT64)
     is_zero = builder.icmp_unsigned("==", d, zero)
     d = builder.select(is_zero, one, d)
     if integer.bitwidth == 8:
-        quotient = builder.udiv(ir.Constant(_INT64, 2**bits), d)
+        quotient = builder.udiv(int64(2**bits), d)
         is_zero = builder.icmp_unsigned("<=", size, ir.Constant(size.type, 1))
     else:
         length = _length(builder, d)
-        power = builder.shl(one, builder.and_(length, ir.Constant(_INT64, 63)))
-        is_whole = builder.icmp_unsigned("==", length, ir.Constant(_INT64, 64))
+        power = builder.shl(one, builder.and_(length, int64(63)))
+        is_whole = builder.icmp_unsigned("==", length, int64(64))
         power = builder.select(is_whole, zero, power)
         over = builder.sub(power, d)
         if bits == 64:
             quotient = _wide_quotient(builder, over, d)
         else:
-            quotient = builder.udiv(builder.shl(over, ir.Constant(_INT64, bits)), d)
+            quotient = builder.udiv(builder.shl(over, int64(bits)), d)
     found = builder.select(is_zero, zero, builder.add(quotient, one))
     return found if bits == 64 else builder.trunc(found, made)
 
@@ -152,52 +147,29 @@ def _quotient(builder: Any, integer: Any, a: Value, b: Value, m: Value) -> Value
     return builder.trunc(quotient, ir.IntType(8)) if is_byte else quotient
 
 
-def _multiplier_type(b: Any) -> Any:
-    kind = types.unliteral(b)
-    if not isinstance(kind, types.Integer):
-        raise TypingError(f"reciprocal_of({b})")
+def _multiplier_type(kind: Any) -> Any:
     return getattr(types, f"uint{_bits(kind)}")
 
 
-@intrinsic
-def reciprocal_of(typingctx: Any, b: Any) -> Any:
+@emitted(lambda b: isinstance(b, types.Integer), _multiplier_type, of_type=True)
+def reciprocal_of(builder: Any, kind: Any, b: Value) -> Value:
     """The multiplier of a divisor."""
-    made = _multiplier_type(b)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return _multiplier(builder, types.unliteral(b), args[0])
-
-    return made(types.unliteral(b)), codegen
+    return _multiplier(builder, kind, b)
 
 
-def _by(name: str, a: Any, b: Any, m: Any) -> Any:
-    kind = types.unliteral(a)
-    if types.unliteral(b) != kind or m != _multiplier_type(a):
-        raise TypingError(f"{name}({a}, {b}, {m})")
-    return kind
+def _takes(a: Any, b: Any, m: Any) -> bool:
+    return isinstance(a, types.Integer) and a == b and m == _multiplier_type(a)
 
 
-@intrinsic
-def floordiv_by(typingctx: Any, a: Any, b: Any, m: Any) -> Any:
+@emitted(_takes, lambda a, b, m: a, of_type=True)
+def floordiv_by(builder: Any, kind: Any, a: Value, b: Value, m: Value) -> Value:
     """``a // b``."""
-    kind = _by("floordiv_by", a, b, m)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        return _quotient(builder, kind, *args)
-
-    return kind(kind, kind, m), codegen
+    return _quotient(builder, kind, a, b, m)
 
 
-@intrinsic
-def mod_by(typingctx: Any, a: Any, b: Any, m: Any) -> Any:
+@emitted(_takes, lambda a, b, m: a, of_type=True)
+def mod_by(builder: Any, kind: Any, a: Value, b: Value, m: Value) -> Value:
     """``a % b``."""
-    kind = _by("mod_by", a, b, m)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        left, right, _ = args
-        quotient = _quotient(builder, kind, *args)
-        rest = builder.sub(left, builder.mul(quotient, right))
-        is_zero = builder.icmp_unsigned("==", right, ir.Constant(right.type, 0))
-        return builder.select(is_zero, ir.Constant(right.type, 0), rest)
-
-    return kind(kind, kind, m), codegen
+    rest = builder.sub(a, builder.mul(_quotient(builder, kind, a, b, m), b))
+    is_zero = builder.icmp_unsigned("==", b, ir.Constant(b.type, 0))
+    return builder.select(is_zero, ir.Constant(b.type, 0), rest)

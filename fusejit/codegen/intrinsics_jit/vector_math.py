@@ -19,12 +19,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from llvmlite import ir
-from numba.core import types
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
+from fusejit.codegen.machine.numba_api import emitted, intrinsic_of, ir, types
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -49,10 +47,6 @@ def _add_attributes(function: Any, *attributes: str) -> None:
         set.add(function.attributes, attribute)
 
 
-def _float_type(dtype: str) -> Any:
-    return ir.FloatType() if dtype == "f32" else ir.DoubleType()
-
-
 def _shuffle(builder: Any, first: Any, second: Any, lanes: list[int]) -> Any:
     mask_type = ir.VectorType(ir.IntType(32), len(lanes))
     return builder.shuffle_vector(first, second, ir.Constant(mask_type, lanes))
@@ -66,7 +60,7 @@ class _LibraryCall:
     ) -> None:
         self.module = module
         self.arity = function.arity
-        self.scalar = _float_type(dtype)
+        self.scalar = ir.FloatType() if dtype == "f32" else ir.DoubleType()
         self.native_lanes = vector.bits // FLOAT_BITS[dtype] if vector else 1
         self.symbol = vector.symbol if vector else scalar_symbol(function, dtype)
         origin = "scalar" if not vector else "svml" if "svml" in vector.symbol else vector.bits
@@ -168,20 +162,6 @@ def _usable_form(support: VectorSupport, name: str, dtype: str) -> VectorForm | 
     return form if needed is None or needed in features.split(",") else None
 
 
-def _with_arity(name: str, arity: int, signature_and_code: Any) -> Any:
-    """A Numba intrinsic; Numba wants the parameters spelled out."""
-
-    def unary(typingctx, x):  # type: ignore[no-untyped-def]
-        return signature_and_code(x)
-
-    def binary(typingctx, x, y):  # type: ignore[no-untyped-def]
-        return signature_and_code(x, y)
-
-    typing_function = unary if arity == 1 else binary
-    typing_function.__name__ = typing_function.__qualname__ = name
-    return intrinsic(typing_function)
-
-
 def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
     """The Numba intrinsic of one row of the table.
 
@@ -212,7 +192,7 @@ def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
 
         return arguments[0](*arguments), generate
 
-    return _with_arity(name, function.arity, signature_and_code)
+    return intrinsic_of(name, function.arity, signature_and_code)
 
 
 _LLVM_FLOAT = {
@@ -274,18 +254,13 @@ def _llvm_intrinsic(name: str) -> Any:
 
         return kind(*arguments), select_integer if is_integer else call_llvm
 
-    return _with_arity(name, 2 if compare or name == "copysign" else 1, signature_and_code)
+    return intrinsic_of(name, 2 if compare or name == "copysign" else 1, signature_and_code)
 
 
-@intrinsic
-def align_stack(typingctx):  # type: ignore[no-untyped-def]
+@emitted(lambda: True, types.none)
+def align_stack(builder: Any) -> None:
     """For functions into which LLVM inlines a kernel: they do not inherit its stack alignment."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        _add_attributes(builder.function, _ALIGNED_STACK)
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    _add_attributes(builder.function, _ALIGNED_STACK)
 
 
 @functools.cache

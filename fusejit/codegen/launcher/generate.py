@@ -124,9 +124,8 @@ class _Emitter(LauncherResults):
             if symbol.name in needed:
                 self.put(f"{symbol.name} = {self.host(symbol.expr)}")
                 if symbol.name in bounded and symbol.expr.op != "size":
-                    self.put(f"if not {-LARGEST_SYMBOL} <= {symbol.name} <= {LARGEST_SYMBOL}:")
-                    self.put("    return MISS")
-        by_name = {v: k for k, v in self.program.scalars.items()}
+                    self.miss_if(f"not {-LARGEST_SYMBOL} <= {symbol.name} <= {LARGEST_SYMBOL}")
+        by_name = self.name_of_scalar
         for scalar in graph.scalars:
             name = by_name[scalar.value.name]
             if name in needed:
@@ -134,12 +133,10 @@ class _Emitter(LauncherResults):
                 if scalar.value.name != name:
                     self.texts_of_scalars[scalar.value.name] = name
                 if scalar.value.type.dtype.kind == "i" and scalar.value.kind is Kind.PYTHON:
-                    self.put(f"if not -0x8000000000000000 <= {name} < 0x8000000000000000:")
-                    self.put("    return MISS")
+                    self.miss_if(f"not -0x8000000000000000 <= {name} < 0x8000000000000000")
         for guard in self.program.host_guards:
             test = self.host(guard.expr)
-            self.put(f"if {'not ' if guard.expected else ''}{test}:")
-            self.put("    return MISS")
+            self.miss_if(f"{'not ' if guard.expected else ''}{test}")
         known = {s.name for s in graph.symbols} | set(self.program.scalars)
         for leaf in leaves_of(self.traced.structure, HostLeaf):
             if leaf.expr.may_raise and _expr_names(leaf.expr, by_name) <= known:
@@ -172,7 +169,7 @@ class _Emitter(LauncherResults):
     def needed_names(self) -> set[str]:
         """Symbols and scalar parameters that the launcher itself must compute."""
         graph = self.program.graph
-        scalar_of = {v: k for k, v in self.program.scalars.items()}
+        by_name = self.name_of_scalar
         needed: set[str] = set()
         for step in walk_steps(self.program.steps):
             if isinstance(step, KernelCall):
@@ -180,13 +177,12 @@ class _Emitter(LauncherResults):
                 needed |= {p.name for p in numbers if p.value is None}
                 continue
             for ref in _references(step):
-                needed |= {scalar_of[ref.name]} if isinstance(ref, ScalarRef) else _ref_symbols(ref)
+                needed |= {by_name[ref.name]} if isinstance(ref, ScalarRef) else _ref_symbols(ref)
             needed |= frozenset().union(*(e.symbols() for e in _extents(step)))
         inner = [b for step in walk_steps(self.program.steps) for b in inner_blocks(step)]
         for slot in [*self.program.slots, *(slot for block in inner for slot in block.slots)]:
             if self.like_argument(slot) is None or not is_c_or_f(slot):
                 needed |= frozenset().union(*(e.symbols() for e in slot.extents))
-        by_name = {v: k for k, v in self.program.scalars.items()}
         for result in self.program.results:
             if isinstance(result.ref, ScalarRef):
                 needed.add(by_name[result.ref.name])

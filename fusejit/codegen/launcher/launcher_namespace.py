@@ -64,6 +64,7 @@ class LauncherNames:
     ) -> None:
         self.traced = traced
         self.program = program
+        self.name_of_scalar = {value: name for name, value in program.scalars.items()}
         self.names_used = names_used(program)
         self.kernels = kernels
         self.parameters = [f"arg_{name}" for name in signature.parameters]
@@ -139,6 +140,9 @@ class LauncherNames:
     def put(self, line: str) -> None:
         self.lines.append(line)
 
+    def miss_if(self, test: str) -> None:
+        self.lines += [f"if {test}:", "    return MISS"]
+
     def bind(self, prefix: str, value: Any) -> str:
         """A name of the launcher's namespace for an object."""
         for name, known in self.namespace.items():
@@ -191,8 +195,7 @@ class LauncherNames:
             now = getattr(self.own, name)
             if now is not None:
                 tests.append(f"{own}.{name} is not {self.bind('its', now)}")
-        self.put(f"if {' or '.join(tests)}:")
-        self.put("    return MISS")
+        self.miss_if(" or ".join(tests))
 
     def check_libraries(self) -> None:
         """Modules of libraries hold what they held."""
@@ -203,8 +206,7 @@ class LauncherNames:
             if of_one[0].namespace is vars(builtins) and len(of_one) <= _FEW:
                 text = self.bind("builtins", builtins)
                 tests = (f"{text}.{r.name} is not {self.bind('its', r.value)}" for r in of_one)
-                self.put(f"if {' or '.join(tests)}:")
-                self.put("    return MISS")
+                self.miss_if(" or ".join(tests))
                 continue
             state = LibraryState(of_one)
             if self.entry_checks_state and HAVE_VERSIONS:
@@ -215,8 +217,7 @@ class LauncherNames:
             if HAVE_VERSIONS:
                 version, seen = self.bind("version", state.version), self.bind("seen", state.seen)
                 test = f"{version}[0] != {seen}[0] and {test}"
-            self.put(f"if {test}:")
-            self.put("    return MISS")
+            self.miss_if(test)
 
     def check(self, check: PathCheck) -> None:
         text = self.path(check.path)
@@ -227,8 +228,7 @@ class LauncherNames:
                 self.texts[check.path] = text = name
         refusal = self.refusal(check, text)
         if refusal:
-            self.put(f"if {refusal}:")
-            self.put("    return MISS")
+            self.miss_if(refusal)
 
     def refusal(self, check: PathCheck, text: str) -> str:
         expected = check.expected
@@ -284,8 +284,6 @@ class LauncherNames:
             parent = self.path(Path(check.path.root, check.path.name, check.path.steps[:-1]))
             return f"hasattr({parent}, {key!r})" if kind == "." else f"{key!r} in {parent}"
         return f"{check.path.name!r} in G"
-
-    # -- names, sizes, slots --------------------------------------------------------------------
 
     # -- arrays ----------------------------------------------------------------------------------
     def like_argument(self, slot: Slot) -> str | None:

@@ -64,8 +64,7 @@ class LauncherResults(LauncherSteps):
                 return self.repeated[structure]
             result = self.program.results[structure.index]
             if isinstance(result.ref, ScalarRef):
-                by_name = {v: k for k, v in self.program.scalars.items()}
-                return by_name[result.ref.name]
+                return self.name_of_scalar[result.ref.name]
             text = self.reference(result.ref)
             if result.ref.name in self.as_made and result.ref.name in self.names_used:
                 text = f"{result.ref.name}_made"

@@ -104,8 +104,7 @@ class LauncherSteps(LauncherNames):
     def argument(self, argument: HostArgument) -> str:
         """Text of what a host call is given."""
         if isinstance(argument.ref, ScalarRef):
-            by_name = {v: k for k, v in self.program.scalars.items()}
-            return by_name[argument.ref.name]
+            return self.name_of_scalar[argument.ref.name]
         ending = {Kind.ARRAY: "", Kind.SCALAR: "[()]", Kind.PYTHON: ".item()"}[argument.kind]
         return self.reference(argument.ref) + ending
 

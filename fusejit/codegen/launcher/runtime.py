@@ -40,16 +40,11 @@ _BY_STATUS: dict[int, Outcome] = {
         "broadcasts an extent of 1 that only the kernel knows",
     ),
 }
-BEYOND_64_BITS = _BY_STATUS[Status.BEYOND_64_BITS]
 HOST_FAILED = numpy_raising(
     "NumPy raises in a host call, or has another result than expected",
     "a host call has another result than expected",
 )
 OVERLAP = _BY_STATUS[Status.OVERLAP]
-OUT_OF_BOUNDS = _BY_STATUS[Status.OUT_OF_BOUNDS]
-EXTENTS_DIFFER = _BY_STATUS[Status.EXTENTS_DIFFER]
-SIZES_DIFFER = _BY_STATUS[Status.SIZES_DIFFER]
-OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[Status.OUT_OF_BOUNDS_IF_RUN]
 
 
 @contextlib.contextmanager

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fusejit.codegen.loop_nests.loop_nest import (
+    LoopDim,
     LoopNest,
     PayloadEmitter,
     Reference,
+    over,
 )
-from fusejit.dataclass import dataclass
-from fusejit.ir.loops.index_math import Index, address, operand
+from fusejit.dataclass import dataclass, replace
+from fusejit.ir.loops.index_math import (
+    Index,
+    add,
+    address,
+    compute,
+    equal,
+    floordiv,
+    let,
+    mod,
+    name,
+    operand,
+)
 from fusejit.ir.loops.nodes import (
     Call,
+    Element,
     Expr,
+    For,
+    If,
     Let,
     Number,
     Pointer,
     Stmt,
     StoreElement,
-    Var,
+    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
@@ -86,7 +102,10 @@ def accumulators(
 
 
 def reduction_point(
-    nest: LoopNest, replacements: dict[str, Polynomial]
+    nest: LoopNest,
+    replacements: Mapping[str, Polynomial],
+    prefix: str | None = None,
+    inits: Sequence[Expr | None] | None = None,
 ) -> tuple[list[Let], list[Expr]]:
     """The payload with loop variables replaced by offsets inside blocks, lanes or tiles."""
     inputs = nest.inputs
@@ -94,7 +113,8 @@ def reduction_point(
     for var, value in replacements.items():
         inputs = [r.substitute(var, value) for r in inputs]
         dims = {d: p.substitute(var, value) for d, p in dims.items()}
-    return PayloadEmitter(nest, nest.prefix).write(inputs, [None] * len(nest.outputs), dims)
+    emitter = PayloadEmitter(nest, nest.prefix if prefix is None else prefix)
+    return emitter.write(inputs, [None] * len(nest.outputs) if inits is None else inits, dims)
 
 
 def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:
@@ -127,12 +147,53 @@ def write_totals(nest: LoopNest, accs: Sequence[Accumulator], values: Sequence[E
         total = value if acc.start is None else acc.combine(acc.start.load(), value)
         if acc.is_extremum:
             total = scalar("add", total, Number(0.0, acc.dtype), dtype=acc.dtype)
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            statements.append(Let(reference.expr.name, total))
-        else:
-            statements.append(StoreElement(reference.pointer, reference.offset, total))
+        statements.append(reference.store(total))
     return statements
+
+
+def write_columns(
+    nest: LoopNest,
+    accs: Sequence[Accumulator],
+    column: LoopDim,
+    totals: Sequence[Expr],
+    at: Polynomial,
+    count: Index = "w",
+) -> For:
+    """Store the totals of ``count`` columns, the loop's column being ``at``."""
+    placed = [r.substitute(column.var, at) for r in nest.outputs]
+    starts = [a.start and a.start.substitute(column.var, at) for a in accs]
+    moved = [replace(a, start=s) for a, s in zip(accs, starts, strict=True)]
+    return over("c", count, write_totals(replace(nest, outputs=placed), moved, totals))
+
+
+def sweep(body: Sequence[Stmt]) -> For:
+    """``body`` for each column ``c`` of a tile of ``w``."""
+    return over("c", "w", body)
+
+
+def merged_blocks(
+    column: LoopDim, places: Sequence[str], pair: Sequence[Stmt], more: Sequence[Stmt] = ()
+) -> list[Stmt]:
+    """Merge the rows of ``left`` blocks at ``places`` into the first one, neighbours in pairs.
+
+    ``pair`` merges rows ``2 * b`` and ``2 * b + 1`` into row ``b``; ``more`` ends each level.
+    """
+    n, c = column.extent, name("c")
+    last, half = (name("left") - 1) * n + c, name("half") * n + c
+    odd = [StoreElement(place, half, Element(place, last)) for place in places]
+    level: list[Stmt] = [
+        let("half", floordiv("left", 2)),
+        over("b", "half", pair),
+        If(equal(mod("left", 2), 1), [over("c", n, odd)]),
+        let("left", add("half", mod("left", 2)), rebind=True),
+        *more,
+    ]
+    return [While([], compute(">", "left", 1), level)]
+
+
+def result_of(one: str, of_pair: str, acc: Accumulator) -> Element:
+    """What is handed out of a column's partial result: the second of a pair."""
+    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", Polynomial.name("c"))
 
 
 def filled(pointer: Pointer, count: Index, value: Expr) -> Let:
@@ -152,22 +213,3 @@ def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:
 def of_numbers(accs: Sequence[Accumulator]) -> list[tuple[int, Accumulator]]:
     """The others, each with its place among the results."""
     return [(at, acc) for at, acc in enumerate(accs) if acc.of_numbers]
-
-
-class Body:
-    """Statements being written down one after the other."""
-
-    def __init__(self) -> None:
-        self.statements: list[Stmt] = []
-
-    def add(self, statement: Stmt) -> None:
-        """Append a statement."""
-        self.statements.append(statement)
-
-    def extend(self, statements: Sequence[Stmt]) -> None:
-        """Append statements."""
-        self.statements.extend(statements)
-
-    def let(self, name: str, value: Index) -> None:
-        """``name = value``."""
-        self.statements.append(Let(name, operand(value)))

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from fusejit.codegen.loop_nests import deviation_columns, deviations
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
-    Body,
     ceil_div,
     filled,
+    merged_blocks,
     of_numbers,
     plain,
     reduction_point,
-    write_totals,
+    result_of,
+    sweep,
+    write_columns,
 )
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     Reference,
-    point_cost_ps,
+    over,
     wrap,
-    zero,
 )
-from fusejit.dataclass import replace
 from fusejit.ir.interpreter.summation import BLOCK, LANES
 from fusejit.ir.loops.index_math import (
     I64,
@@ -40,11 +40,11 @@ from fusejit.ir.loops.index_math import (
     mod,
     moved,
     name,
+    operand,
 )
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
-    Expr,
     For,
     Free,
     If,
@@ -85,30 +85,30 @@ def down_columns(
     ordered = any(acc.is_ordered for acc in accs)
     rows, inner_reductions = reductions[0], list(reductions[1:])
     block = BLOCK if ordered else _PLAIN_ROWS
-    work = Body()
     tile, blocks, tiles = name("tile"), name("blocks"), name("tiles")
     tile_columns = TILE_BYTES // max(acc.dtype.itemsize for acc in accs)
-    work.let("tiles", ceil_div(column.extent, tile_columns))
-    work.let("blocks", maximum(ceil_div(rows.extent, block), 1))
     outer = around[0] if around else None
+    size = Integer(blocks * column.extent)
+    work: list[Stmt] = [
+        let("tiles", ceil_div(column.extent, tile_columns)),
+        let("blocks", maximum(ceil_div(rows.extent, block), 1)),
+    ]
     for acc in accs:
-        size = blocks * column.extent
-        for each in ("part", "squared") if acc.of_numbers else ("part",):
-            place = f"{each}{acc.suffix}"
-            scope = _scope(accs, acc) if each == "part" else 0
-            work.add(Scratch(place, Integer(size), acc.dtype, False, scope))
-    inner = Body()
-    inner.let("tile", mod("item", "tiles"))
-    inner.let("k", floordiv("item", "tiles"))
-    inner.let("c0", tile * tile_columns)
-    inner.let("w", minimum(column.extent - name("c0"), tile_columns))
-    inner.let("base", name("k") * block)
-    inner.let("m", minimum(rows.extent - name("base"), block))
+        work.append(Scratch(f"part{acc.suffix}", size, acc.dtype, False, _scope(accs, acc)))
+        if acc.of_numbers:
+            work.append(Scratch(f"squared{acc.suffix}", size, acc.dtype, False))
+    inner: list[Stmt] = [
+        let("tile", mod("item", "tiles")),
+        let("k", floordiv("item", "tiles")),
+        let("c0", tile * tile_columns),
+        let("w", minimum(column.extent - name("c0"), tile_columns)),
+        let("base", name("k") * block),
+        let("m", minimum(rows.extent - name("base"), block)),
+    ]
     if ordered:
-        inner.extend(_column_sums(nest, accs, rows, column))
+        inner += _column_sums(nest, accs, rows, column)
     else:
-        for acc in accs:
-            inner.add(filled(f"stack{acc.suffix}", "w", acc.identity))
+        inner += [filled(f"stack{acc.suffix}", "w", acc.identity) for acc in accs]
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
@@ -116,8 +116,8 @@ def down_columns(
         mask = _mask_of_rows(nest, accs, column)
         if mask is not None:
             combined = If(mask.substitute(rows.var, row[rows.var]).load(), [combined])
-        inner.extend(wrap([loop, *inner_reductions], [combined]))
-    totals = [_result("stack", "squares", acc) for acc in accs]
+        inner += wrap([loop, *inner_reductions], [combined])
+    totals = [result_of("stack", "squares", acc) for acc in accs]
     partial: list[Stmt] = []
     for a in accs:
         at = name("k") * column.extent + name("c0") + name("c")
@@ -125,39 +125,26 @@ def down_columns(
         if a.of_numbers:
             squares = Element(f"squares{a.suffix}", name("c"))
             partial.append(StoreElement(f"squared{a.suffix}", at, squares))
-    inner.add(
-        If(
-            equal("blocks", 1),
-            [_write_columns(nest, accs, column, totals, name("c0") + name("c"), Var("w"))],
-            [For("c", zero(), Var("w"), partial)],
-        )
-    )
+    whole = write_columns(nest, accs, column, totals, name("c0") + name("c"))
+    inner.append(If(equal("blocks", 1), [whole], [sweep(partial)]))
     stack_rows = LANE_LEVELS if ordered else 1
-    scratch: list[Stmt] = [
-        Scratch(
-            f"stack{a.suffix}",
-            Integer(Polynomial.const(stack_rows * tile_columns)),
-            a.dtype,
-            False,
-            _scope(accs, a, 2),
-        )
-        for a in accs
-    ]
-    frees: list[Stmt] = [Free(f"stack{a.suffix}") for a in accs]
+    memory = [("stack", a, stack_rows, _scope(accs, a, 2)) for a in accs]
     for _, a in of_numbers(accs):
-        for each, count in (("squares", stack_rows), ("pivot", 1)):
-            size = Polynomial.const(count * tile_columns)
-            scratch.append(Scratch(f"{each}{a.suffix}", Integer(size), a.dtype, False, 0))
-            frees.append(Free(f"{each}{a.suffix}"))
-    cost = work_ns(nest, point_cost_ps(nest))
+        memory += [("squares", a, stack_rows, 0), ("pivot", a, 1, 0)]
+    scratch = [
+        Scratch(f"{each}{a.suffix}", operand(count * tile_columns), a.dtype, False, scope)
+        for each, a, count, scope in memory
+    ]
+    frees = [Free(s.name) for s in scratch]
+    cost = work_ns(nest)
     merge: list[Stmt] = []
     for acc in accs:
         if acc.of_numbers:
             merge += deviation_columns.merge_blocks(acc, rows, column)
         else:
             merge += _merge_blocks(acc, column)
-    rows_out = [_result("part", "squared", acc) for acc in accs]
-    merge.append(_write_columns(nest, accs, column, rows_out, name("c"), Integer(column.extent)))
+    rows_out = [result_of("part", "squared", acc) for acc in accs]
+    merge.append(write_columns(nest, accs, column, rows_out, name("c"), column.extent))
     finish = If(compute(">", "blocks", 1), merge)
     part_frees: list[Stmt] = [Free(f"part{a.suffix}") for a in accs]
     part_frees += [Free(f"squared{a.suffix}") for _, a in of_numbers(accs)]
@@ -165,19 +152,14 @@ def down_columns(
         items = ParallelFor(
             Integer(blocks * tiles),
             cost,
-            [*scratch, For("item", Var("lo"), Var("hi"), inner.statements), *frees],
+            [*scratch, For("item", Var("lo"), Var("hi"), inner), *frees],
             nest.op.name,
         )
-        return [*work.statements, items, finish, *part_frees]
-    all_items = For("item", zero(), Integer(blocks * tiles), inner.statements)
+        return [*work, items, finish, *part_frees]
+    all_items = over("item", Integer(blocks * tiles), inner)
     loops = wrap(around, [all_items, finish])
-    body = [*work.statements, *scratch, *loops, *frees, *part_frees]
+    body = [*work, *scratch, *loops, *frees, *part_frees]
     return [chunked(outer, body, cost, nest.op.name)]
-
-
-def _result(one: str, of_pair: str, acc: Accumulator) -> Element:
-    """What is handed out of a partial result: the second of a pair."""
-    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", name("c"))
 
 
 def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
@@ -186,36 +168,13 @@ def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
     return _SCRATCH_SCOPE + base + at if at < 2 else 0
 
 
-def _write_columns(
-    nest: LoopNest,
-    accs: Sequence[Accumulator],
-    column: LoopDim,
-    totals: Sequence[Expr],
-    at: Polynomial,
-    count: Expr,
-) -> For:
-    """Store the totals of ``count`` columns, the loop's column being ``at``."""
-    placed = [r.substitute(column.var, at) for r in nest.outputs]
-    starts = [None if a.start is None else a.start.substitute(column.var, at) for a in accs]
-    moved = [replace(a, start=s) for a, s in zip(accs, starts, strict=True)]
-    return For("c", zero(), count, write_totals(replace(nest, outputs=placed), moved, totals))
-
-
 def _merge_blocks(acc: Accumulator, column: LoopDim) -> list[Stmt]:
     """Merge the rows of the blocks into the first one, neighbours in pairs."""
     part = f"part{acc.suffix}"
     n, b, c = column.extent, name("b"), name("c")
     left, right = Element(part, 2 * b * n + c), Element(part, (2 * b + 1) * n + c)
-    last = Element(part, (name("left") - 1) * n + c)
-    pair = For("c", zero(), Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
-    odd = For("c", zero(), Integer(n), [StoreElement(part, name("half") * n + c, last)])
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        For("b", zero(), Var("half"), [pair]),
-        If(equal(mod("left", 2), 1), [odd]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-    ]
-    return [let("left", "blocks"), While([], compute(">", "left", 1), level)]
+    pair = over("c", n, [StoreElement(part, b * n + c, acc.combine(left, right))])
+    return [let("left", "blocks"), *merged_blocks(column, [part], [pair])]
 
 
 def _row_loop(
@@ -232,7 +191,7 @@ def _row_loop(
     for acc, result in zip(accs, results, strict=True):
         stack = f"stack{acc.suffix}"
         body.append(StoreElement(stack, at, acc.combine(Element(stack, at), result)))
-    return For("c", zero(), Var("w"), body)
+    return sweep(body)
 
 
 def _mask_of_rows(nest: LoopNest, accs: Sequence[Accumulator], column: LoopDim) -> Reference | None:
@@ -266,33 +225,35 @@ def _column_sums(
     nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, column: LoopDim
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
-    first = Body()
     rows_of_many = ceildiv(name("m") - name("lane"), LANES)
-    first.let("rows", select(equal("spacing", 1), Var("m"), rows_of_many, I64))
-    first.let("head", add(mod(name("rows") - 1, _ROWS_AT_ONCE), 1))
+    first: list[Stmt] = [
+        let("rows", select(equal("spacing", 1), Var("m"), rows_of_many, I64)),
+        let("head", add(mod(name("rows") - 1, _ROWS_AT_ONCE), 1)),
+    ]
     begin: list[Stmt] = []
     for count in range(_ROWS_AT_ONCE, 0, -1):
         rows = _lane_rows(nest, accs, loop, column, Polynomial.const(0), count, True)
         begin = [If(equal("head", count), [rows], begin)] if begin else [rows]
     if plain(accs):
-        first.extend(begin)
+        first += begin
         number = name("head") + name("q") * _ROWS_AT_ONCE
         several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
         passes = floordiv(name("rows") - name("head"), _ROWS_AT_ONCE)
-        first.add(For("q", zero(), passes, [several]))
+        first.append(over("q", passes, [several]))
     for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
-        first.extend(deviation_columns.lane_of_columns(nest, acc, at, loop, column))
+        first += deviation_columns.lane_of_columns(nest, acc, at, loop, column)
+    first += [let("count", "v"), let("span", "width")]
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
-    empty = Body()
-    lanes = Body()
-    lanes.let("lane", Call("reverse_bits", (Var("v"), Var("width"))))
-    first.let("count", "v")
-    first.let("span", "width")
-    empty.let("count", compute(">>", "v", 1))
-    empty.let("span", compute(">>", "width", 1))
-    empty.add(moved("top", -1))
-    lanes.add(If(less("lane", "m"), first.statements, empty.statements))
-    lanes.extend(_push_row(accs))
+    empty: list[Stmt] = [
+        let("count", compute(">>", "v", 1)),
+        let("span", compute(">>", "width", 1)),
+        moved("top", -1),
+    ]
+    lanes = [
+        let("lane", Call("reverse_bits", (Var("v"), Var("width")))),
+        If(less("lane", "m"), first, empty),
+        *_push_row(accs),
+    ]
     return [
         let("width", Call("lane_width", (Var("m"),))),
         let("spacing", Call("lane_spacing", (Var("m"),))),
@@ -301,9 +262,9 @@ def _column_sums(
             compute(">", "m", 0),
             [
                 *(deviations.pivots(nest, acc, at, loop, column) for at, acc in of_numbers(accs)),
-                For("v", zero(), Var("width"), lanes.statements),
+                over("v", Var("width"), lanes),
             ],
-            [filled(_result("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
+            [filled(result_of("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
         ),
     ]
 
@@ -335,10 +296,10 @@ def _lane_rows(
             continue
         lane_sum = f"lane_sum{acc.suffix}"
         step.append(Let(lane_sum, acc.combine(Var(lane_sum), result), rebind=True))
-    body.append(For("i", zero(), Integer(Polynomial.const(count)), step))
+    body.append(over("i", operand(count), step))
     for acc in plain(accs):
         body.append(StoreElement(f"stack{acc.suffix}", at, Var(f"lane_sum{acc.suffix}")))
-    return For("c", zero(), Var("w"), body)
+    return sweep(body)
 
 
 def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
@@ -352,7 +313,7 @@ def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
         merge.append(StoreElement(stack, left, merged))
     pairs = [s for _, acc in of_numbers(accs) for s in deviation_columns.merge_lanes(acc)]
     level: list[Stmt] = [
-        *([For("c", zero(), Var("w"), merge)] if merge else []),
+        *([sweep(merge)] if merge else []),
         *pairs,
         let("span", compute(">>", "span", 1), rebind=True),
         moved("top", -1),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
+    merged_blocks,
     reduction_point,
+    sweep,
 )
 from fusejit.codegen.loop_nests.deviations import (
     LANE_ROWS,
@@ -22,31 +22,26 @@ from fusejit.codegen.loop_nests.deviations import (
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.ir.interpreter.summation import BLOCK
 from fusejit.ir.loops.index_math import (
-    add,
     ceildiv,
     compute,
     equal,
     floordiv,
     let,
     minimum,
-    mod,
     name,
     sub,
 )
 from fusejit.ir.loops.nodes import (
     Element,
     Expr,
-    For,
     If,
-    Integer,
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import convert, scalar
@@ -63,55 +58,22 @@ def lane_of_columns(
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = scalar("subtract", results[at], Element(f"pivot{s}", name("c")), dtype=dtype)
     share = share_of(acc, "rows")
-    full = For(
-        "c",
-        zero(),
-        Var("w"),
-        [
-            *lane_at(acc, lets, number),
-            StoreElement(means, place, Var(f"mean{s}")),
-            StoreElement(squares, place, Var(f"square{s}")),
-        ],
-    )
-
-    def sweep(statements: Sequence[Stmt]) -> For:
-        return For("c", zero(), Var("w"), list(statements))
-
+    pair = ((means, f"mean{s}"), (squares, f"square{s}"))
+    stores = (StoreElement(pointer, place, Var(value)) for pointer, value in pair)
+    full = sweep([*lane_at(acc, lets, number), *stores])
     here, there = Element(means, place), Element(squares, place)
     divided = scalar("divide", here, convert(Var("rows"), dtype), dtype=dtype)
     shared = scalar("multiply", here, Var(f"share{s}"), dtype=dtype)
+    begin = [StoreElement(p, place, acc.identity) for p in (means, squares)]
+    grown: list[Stmt] = [*lets, StoreElement(means, place, sum_of(acc, here, number))]
+    squared = StoreElement(squares, place, with_square(acc, there))
+    about: list[Stmt] = [*lets, distance_of(acc, number, here), squared]
+    mean_of_one, mean = (sweep([StoreElement(means, place, m)]) for m in (divided, shared))
     few: list[Stmt] = [
-        sweep(
-            [
-                StoreElement(means, place, acc.identity),
-                StoreElement(squares, place, acc.identity),
-            ]
-        ),
-        For(
-            "i",
-            zero(),
-            Var("rows"),
-            [sweep([*lets, StoreElement(means, place, sum_of(acc, here, number))])],
-        ),
-        If(
-            equal("spacing", 1),
-            [sweep([StoreElement(means, place, divided)])],
-            [sweep([StoreElement(means, place, shared)])],
-        ),
-        For(
-            "i",
-            zero(),
-            Var("rows"),
-            [
-                sweep(
-                    [
-                        *lets,
-                        distance_of(acc, number, here),
-                        StoreElement(squares, place, with_square(acc, there)),
-                    ]
-                )
-            ],
-        ),
+        sweep(begin),
+        over("i", "rows", [sweep(grown)]),
+        If(equal("spacing", 1), [mean_of_one], [mean]),
+        over("i", "rows", [sweep(about)]),
     ]
     return [share, If(equal("rows", LANE_ROWS), [full], few)]
 
@@ -122,17 +84,13 @@ def merge_lanes(acc: Accumulator) -> list[Stmt]:
     places = f"stack{s}", f"squares{s}"
     c, w = name("c"), name("w")
     right, left = name("top") * w + c, (name("top") - 1) * w + c
+    last = name("m") - name(f"first{s}") + name("span") - 1
     return [
         let(f"first{s}", compute("&", "lane", sub(floordiv("span", 2), 1))),
         let(f"lower{s}", ceildiv(name("m") - name(f"first{s}"), name("span"))),
-        let(
-            f"upper{s}",
-            floordiv(
-                sub(name("m") - name(f"first{s}") + name("span") - 1, floordiv("span", 2)), "span"
-            ),
-        ),
+        let(f"upper{s}", floordiv(sub(last, floordiv("span", 2)), "span")),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, left, places, right)),
+        sweep(merge(acc, places, left, places, right)),
     ]
 
 
@@ -141,35 +99,15 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
     s, n = acc.suffix, column.extent
     places = f"part{s}", f"squared{s}"
     b, c = name("b"), name("c")
-    pair = For(
-        "c",
-        zero(),
-        Integer(n),
-        merge(acc, places, 2 * b * n + c, places, (2 * b + 1) * n + c, b * n + c),
-    )
-    last, half = (name("left") - 1) * n + c, name("half") * n + c
-    odd = [StoreElement(p, half, Element(p, last)) for p in places]
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        For(
-            "b",
-            zero(),
-            Var("half"),
-            [
-                let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
-                *weights(acc, name("each"), name(f"upper{s}")),
-                pair,
-            ],
-        ),
-        If(equal(mod("left", 2), 1), [For("c", zero(), Integer(n), odd)]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-        let("each", name("each") * 2, rebind=True),
+    left, right = 2 * b * n + c, (2 * b + 1) * n + c
+    pair = [
+        let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
+        *weights(acc, name("each"), name(f"upper{s}")),
+        over("c", n, merge(acc, places, left, places, right, b * n + c)),
     ]
-    return [
-        let("left", "blocks"),
-        let("each", BLOCK),
-        While([], compute(">", "left", 1), level),
-    ]
+    doubled = let("each", name("each") * 2, rebind=True)
+    begin = [let("left", "blocks"), let("each", BLOCK)]
+    return [*begin, *merged_blocks(column, places, pair, [doubled])]
 
 
 # ------------------------------------------------------------------------------------- short rows
@@ -186,7 +124,7 @@ def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
     ]
     return [
         let("last", sub(length, 1)),
-        For("r", zero(), length, [For("c", zero(), Var("w"), less)]),
+        over("r", length, [sweep(less)]),
     ]
 
 
@@ -205,9 +143,9 @@ def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
     ]
     return [
         filled(f"about{s}", "w", acc.identity),
-        For("j", zero(), length, [For("c", zero(), Var("w"), [added])]),
-        For("c", zero(), Var("w"), [divided]),
-        For("j", zero(), length, [For("c", zero(), Var("w"), about_mean)]),
+        over("j", length, [sweep([added])]),
+        sweep([divided]),
+        over("j", length, [sweep(about_mean)]),
     ]
 
 
@@ -221,5 +159,5 @@ def merge_short(acc: Accumulator, length: Polynomial) -> list[Stmt]:
         let(f"lower{s}", ceildiv(length - name("j"), name("width"))),
         let(f"upper{s}", ceildiv(length - name("j") - name("half"), name("width"))),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, lower, places, upper)),
+        sweep(merge(acc, places, lower, places, upper)),
     ]

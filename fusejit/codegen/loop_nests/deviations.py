@@ -21,11 +21,12 @@ from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
     reduction_point,
+    sweep,
 )
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
 from fusejit.ir.loops.index_math import (
@@ -68,21 +69,13 @@ LANE_ROWS = BLOCK // LANES
 
 def scratch_of_rows(acc: Accumulator) -> list[Stmt]:
     """What a block of one row needs: its numbers, and a pair per lane."""
-    s = acc.suffix
-    return [
-        Scratch(f"numbers{s}", _const(BLOCK), acc.dtype, True),
-        Scratch(f"means{s}", _const(LANES), acc.dtype, True),
-        Scratch(f"squares{s}", _const(LANES), acc.dtype, True),
-    ]
+    sizes = {"numbers": BLOCK, "means": LANES, "squares": LANES}
+    return [Scratch(f"{n}{acc.suffix}", operand(k), acc.dtype, True) for n, k in sizes.items()]
 
 
 def scratch_of_stack(acc: Accumulator) -> list[Stmt]:
     """Pairs of blocks that wait for their neighbours."""
-    s = acc.suffix
-    return [
-        Scratch(f"stackm{s}", _const(STACK), acc.dtype, True),
-        Scratch(f"stackq{s}", _const(STACK), acc.dtype, True),
-    ]
+    return [Scratch(name, operand(STACK), acc.dtype, True) for name in _stack(acc)]
 
 
 # -------------------------------------------------------------------------------------- one block
@@ -98,42 +91,54 @@ def block_of_row(
     def in_lanes(count: Expr, group: Polynomial) -> For:
         at_group = group * LANES + j
         point, values = reduction_point(nest, {loop.var: base + at_group})
-        number = f"number{s}"
-        return For(
-            "j",
-            zero(),
-            count,
-            [
-                *point,
-                Let(number, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
-                StoreElement(numbers, at_group, Var(number)),
-                StoreElement(means, j, sum_of(acc, Element(means, j), Var(number))),
-            ],
-        )
+        number = Var(f"number{s}")
+        body: list[Stmt] = [
+            *point,
+            Let(number.name, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
+            StoreElement(numbers, at_group, number),
+            StoreElement(means, j, sum_of(acc, Element(means, j), number)),
+        ]
+        return over("j", count, body)
 
     def about_means(count: Expr, group: Polynomial) -> For:
         number, mean = Element(numbers, group * LANES + j), Element(means, j)
         grown = StoreElement(squares, j, with_square(acc, Element(squares, j)))
-        return For("j", zero(), count, [distance_of(acc, number, mean), grown])
+        return over("j", count, [distance_of(acc, number, mean), grown])
 
     def divided(start: Polynomial, count: Expr, numbers_each: Index) -> list[Stmt]:
         mean = scalar("multiply", Element(means, start + j), Var(f"share{s}"), dtype=dtype)
         return [
             share_of(acc, numbers_each),
-            For("j", zero(), count, [StoreElement(means, start + j, mean)]),
+            over("j", count, [StoreElement(means, start + j, mean)]),
         ]
 
+    def halved(lower: Polynomial, count: Expr, left: Polynomial, right: Polynomial) -> list[Stmt]:
+        return [*weights(acc, left, right), _halved(acc, lower, count)]
+
+    each, more, split = name("each"), name("more"), name("split")
+    first = halved(Polynomial.const(0), Var("split"), each + 1, each + more)
+    others = halved(split, Integer(name("half") - split), each + more, each)
+    halving: list[Stmt] = [
+        let("half", floordiv("width", 2)),
+        let("each", floordiv(m, "width")),
+        let("odd", sub(m, each * name("width"))),
+        let("more", int_of(compute(">", "odd", "half"))),
+        let("split", name("odd") - name("half") * more),
+        If(compute(">", "split", 0), first),
+        If(compute(">", "each", 0), others),
+        let("width", "half", rebind=True),
+    ]
     rest = f"rest{s}"
     partly: list[Stmt] = [
         filled(means, LANES, acc.identity),
         filled(squares, LANES, acc.identity),
         let(full, floordiv(m, LANES)),
         let(rest, sub(m, name(full) * LANES)),
-        For("g", zero(), Var(full), [in_lanes(_const(LANES), g)]),
+        over("g", Var(full), [in_lanes(operand(LANES), g)]),
         in_lanes(Var(rest), name(full)),
         *divided(Polynomial.const(0), Var(rest), name(full) + 1),
         *divided(name(rest), Integer(LANES - name(rest)), maximum(full, 1)),
-        For("g", zero(), Var(full), [about_means(_const(LANES), g)]),
+        over("g", Var(full), [about_means(operand(LANES), g)]),
         about_means(Var(rest), name(full)),
     ]
     return [
@@ -145,32 +150,7 @@ def block_of_row(
             [If(less(m, FEWEST), _sequential(nest, acc, at, loop, base, m), partly)],
         ),
         let("width", Call("lane_width", (m,))),
-        While(
-            [],
-            compute(">", "width", 1),
-            [
-                let("half", floordiv("width", 2)),
-                let("each", floordiv(m, "width")),
-                let("odd", sub(m, name("each") * name("width"))),
-                let("more", int_of(compute(">", "odd", "half"))),
-                let("split", name("odd") - name("half") * name("more")),
-                If(
-                    compute(">", "split", 0),
-                    [
-                        *weights(acc, name("each") + 1, name("each") + name("more")),
-                        _halved(acc, Polynomial.const(0), Var("split")),
-                    ],
-                ),
-                If(
-                    compute(">", "each", 0),
-                    [
-                        *weights(acc, name("each") + name("more"), name("each")),
-                        _halved(acc, name("split"), Integer(name("half") - name("split"))),
-                    ],
-                ),
-                let("width", "half", rebind=True),
-            ],
-        ),
+        While([], compute(">", "width", 1), halving),
     ]
 
 
@@ -180,10 +160,9 @@ def _whole_block(nest: LoopNest, acc: Accumulator, at: int, loop: LoopDim, base:
     j = name("j")
     lets, results = reduction_point(nest, {loop.var: base + name("i") * LANES + j})
     number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=acc.dtype)
-    return For(
+    return over(
         "j",
-        zero(),
-        _const(LANES),
+        operand(LANES),
         [
             *lane_at(acc, lets, number),
             StoreElement(f"means{s}", j, Var(f"mean{s}")),
@@ -205,10 +184,10 @@ def _sequential(
     squared = Let(square, with_square(acc, Var(square)), rebind=True)
     return [
         Let(mean, acc.identity),
-        For("i", zero(), m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
+        over("i", m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
         Let(mean, scalar("divide", Var(mean), convert(m, dtype), dtype=dtype), rebind=True),
         Let(square, acc.identity),
-        For("i", zero(), m, [distance_of(acc, kept, Var(mean)), squared]),
+        over("i", m, [distance_of(acc, kept, Var(mean)), squared]),
         StoreElement(f"means{s}", first, Var(mean)),
         StoreElement(f"squares{s}", first, Var(square)),
     ]
@@ -249,10 +228,10 @@ def lane_at(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     share = Number(1.0 / LANE_ROWS, acc.dtype)
     return [
         Let(total, acc.identity),
-        For("i", zero(), _const(LANE_ROWS), [*lets, grown]),
+        over("i", operand(LANE_ROWS), [*lets, grown]),
         Let(mean, scalar("multiply", Var(total), share, dtype=acc.dtype)),
         Let(square, acc.identity),
-        For("i", zero(), _const(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
+        over("i", operand(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
     ]
 
 
@@ -260,7 +239,7 @@ def _halved(acc: Accumulator, start: Polynomial, count: Expr) -> For:
     """Lane ``j`` takes lane ``j + half``, from lane ``start`` on."""
     left = start + name("j")
     places = f"means{acc.suffix}", f"squares{acc.suffix}"
-    return For("j", zero(), count, merge(acc, places, left, places, left + name("half")))
+    return over("j", count, merge(acc, places, left, places, left + name("half")))
 
 
 # ----------------------------------------------------------------------------------------- merging
@@ -275,13 +254,9 @@ def weights(acc: Accumulator, left: Polynomial, right: Polynomial) -> list[Stmt]
     product = scalar("multiply", lefts, rights, dtype=_F64)
     part = scalar("divide", rights, both, dtype=_F64)
     parts = scalar("divide", product, both, dtype=_F64)
-    return [
-        If(
-            equal(left, right),
-            [Let(share, Number(0.5, acc.dtype)), Let(weight, convert(half, acc.dtype))],
-            [Let(share, convert(part, acc.dtype)), Let(weight, convert(parts, acc.dtype))],
-        )
-    ]
+    alike = [Let(share, Number(0.5, acc.dtype)), Let(weight, convert(half, acc.dtype))]
+    others = [Let(share, convert(part, acc.dtype)), Let(weight, convert(parts, acc.dtype))]
+    return [If(equal(left, right), alike, others)]
 
 
 def merge(
@@ -315,6 +290,11 @@ def push(acc: Accumulator, mean: Expr, squares: Expr, count: Expr) -> list[Stmt]
     """Put the pair of block ``k``, of ``count`` numbers, on the stack; neighbours merge."""
     s = acc.suffix
     places, top = _stack(acc), name(f"top{s}")
+    level: list[Stmt] = [
+        *_merge_top(acc),
+        let(f"lower{s}", name(f"lower{s}") * 2, rebind=True),
+        let(f"pending{s}", compute(">>", f"pending{s}", 1), rebind=True),
+    ]
     return [
         StoreElement(places[0], top, mean),
         StoreElement(places[1], top, squares),
@@ -322,15 +302,7 @@ def push(acc: Accumulator, mean: Expr, squares: Expr, count: Expr) -> list[Stmt]
         let(f"pending{s}", "k"),
         let(f"upper{s}", count),
         let(f"lower{s}", BLOCK),
-        While(
-            [],
-            equal(compute("&", f"pending{s}", 1), 1),
-            [
-                *_merge_top(acc),
-                let(f"lower{s}", name(f"lower{s}") * 2, rebind=True),
-                let(f"pending{s}", compute(">>", f"pending{s}", 1), rebind=True),
-            ],
-        ),
+        While([], equal(compute("&", f"pending{s}", 1), 1), level),
     ]
 
 
@@ -353,28 +325,22 @@ def finish(acc: Accumulator, blocks: Expr, numbers: Expr) -> list[Stmt]:
     as the lowest bit of that number says, the next one as many as the next bit, and so on.
     """
     s = acc.suffix
-    rest, bit = f"pending{s}", f"bit{s}"
+    rest, bit, bottom = f"pending{s}", f"bit{s}", Element(f"stackq{s}", Polynomial.const(0))
     lowest = compute("&", rest, compute("neg", rest))
+    level: list[Stmt] = [
+        let(bit, lowest, rebind=True),
+        let(f"lower{s}", name(bit) * BLOCK),
+        *_merge_top(acc),
+        moved(rest, -name(bit)),
+    ]
     return [
         Let(f"total{s}", acc.identity),
         let(rest, blocks),
         let(bit, lowest),
         let(f"upper{s}", sub(numbers, (name(rest) - name(bit)) * BLOCK)),
         moved(rest, -name(bit)),
-        While(
-            [],
-            compute(">", rest, 0),
-            [
-                let(bit, lowest, rebind=True),
-                let(f"lower{s}", name(bit) * BLOCK),
-                *_merge_top(acc),
-                moved(rest, -name(bit)),
-            ],
-        ),
-        If(
-            compute(">", f"top{s}", 0),
-            [Let(f"total{s}", Element(f"stackq{s}", Polynomial.const(0)), rebind=True)],
-        ),
+        While([], compute(">", rest, 0), level),
+        If(compute(">", f"top{s}", 0), [Let(f"total{s}", bottom, rebind=True)]),
     ]
 
 
@@ -388,8 +354,4 @@ def pivots(nest: LoopNest, acc: Accumulator, at: int, loop: LoopDim, column: Loo
     first = {column.var: name("c0") + name("c"), loop.var: Polynomial.const(0)}
     lets, results = reduction_point(nest, first)
     store = StoreElement(f"pivot{acc.suffix}", name("c"), _unless_few(acc, results[at], loop))
-    return For("c", zero(), Var("w"), [*lets, store])
-
-
-def _const(number: int) -> Integer:
-    return Integer(Polynomial.const(number))
+    return sweep([*lets, store])

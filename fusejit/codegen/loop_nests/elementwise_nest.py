@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.codegen.loop_nests.accumulators import ceil_div
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     TILE,
@@ -15,9 +16,8 @@ from fusejit.codegen.loop_nests.loop_nest import (
     drop_unit_loops,
     needs_tiles,
     order_loops,
+    over,
     place_by_depth,
-    point_cost_ps,
-    zero,
 )
 from fusejit.codegen.loop_nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.loop_nests.packing import lower_packed
@@ -30,7 +30,6 @@ from fusejit.ir.loops.nodes import (
     Integer,
     Let,
     Stmt,
-    StoreElement,
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
@@ -53,7 +52,7 @@ def lower_elementwise(nest: LoopNest) -> list[Stmt]:
     lets, innermost = point_statements(nest)
     if not nest.loops:
         return [*lets, *innermost]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     if tiled is not None:
         return _tiled(nest, lets, innermost, work)
     statements = place_by_depth(nest.loops, lets, innermost)
@@ -75,59 +74,37 @@ def point_statements(nest: LoopNest) -> tuple[list[Let], list[Stmt]]:
         r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(nest.outputs)
     ]
     lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
-    stores: list[Stmt] = []
-    mask = nest.mask
-    for reference, result in zip(nest.outputs, results[: len(nest.outputs)], strict=True):
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            stores.append(Let(reference.expr.name, result))
-        else:
-            stores.append(StoreElement(reference.pointer, reference.offset, result))
-    if mask is not None:
-        condition = Var("m")
-        lets.append(Let("m", mask.load()))
-        return lets, [If(condition, stores)]
+    stores = [r.store(value) for r, value in zip(nest.outputs, results, strict=False)]
+    if nest.mask is not None:
+        lets.append(Let("m", nest.mask.load()))
+        return lets, [If(Var("m"), stores)]
     return lets, stores
 
 
 def _tiled(
     nest: LoopNest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Expr
 ) -> list[Stmt]:
-    outer, inner = nest.loops[-2], nest.loops[-1]
-    around = nest.loops[:-2]
-    tile = Polynomial.const(TILE)
-    inside = place_by_depth(nest.loops, lets, innermost)
-    hoisted = [s for s in inside if not isinstance(s, For)]
-    # descend to the two tiled loops, keeping what stands at each depth
-    levels: list[list[Stmt]] = []
-    current: Sequence[Stmt] = [s for s in inside if isinstance(s, For)]
-    for _ in around:
-        loop_stmt = next(s for s in current if isinstance(s, For))
-        levels.append([s for s in loop_stmt.body if not isinstance(s, For)])
-        current = [s for s in loop_stmt.body if isinstance(s, For)]
-    outer_for = next(s for s in current if isinstance(s, For))
-    inner_for = next(s for s in outer_for.body if isinstance(s, For))
-    before_inner = [s for s in outer_for.body if not isinstance(s, For)]
+    outer, inner = nest.loops[-2:]
 
-    def bounds(loop: LoopDim) -> tuple[Expr, Expr]:
-        start = Polynomial.name(f"{loop.var}_tile") * tile
-        end = minimum(start + tile, loop.extent)
-        return Integer(start), end
+    def bounded(loop: LoopDim, s: Stmt) -> Stmt:
+        """The loop ``s`` over one tile."""
+        assert isinstance(s, For)
+        start = Polynomial.name(f"{loop.var}_tile") * TILE
+        end = minimum(start + TILE, loop.extent)
+        return replace(s, lower=Integer(start), upper=end)
 
-    def count(loop: LoopDim) -> Polynomial:
-        return Polynomial.quotient(loop.extent + (TILE - 1), TILE)
+    def tiled(s: Stmt) -> Stmt:
+        if not isinstance(s, For):
+            return s
+        if s.var != outer.var:
+            return replace(s, body=[*map(tiled, s.body)])
+        *before, columns = s.body
+        body = [bounded(outer, replace(s, body=[*before, bounded(inner, columns)]))]
+        for loop in (inner, outer):
+            body = [over(f"{loop.var}_tile", ceil_div(loop.extent, TILE), body)]
+        return body[0]
 
-    body: list[Stmt] = [
-        For(
-            outer.var,
-            *bounds(outer),
-            [*before_inner, For(inner.var, *bounds(inner), inner_for.body)],
-        )
-    ]
-    body = [For(f"{inner.var}_tile", zero(), Integer(count(inner)), body)]
-    tile_loop = LoopDim(f"{outer.var}_tile", count(outer), False)
-    body = [For(tile_loop.var, zero(), Integer(tile_loop.extent), body)]
-    for loop, extra in zip(reversed(around), reversed(levels), strict=True):
-        body = [For(loop.var, zero(), Integer(loop.extent), [*extra, *body])]
-    first = around[0] if around else tile_loop
-    return [chunked(first, [*hoisted, *body], work, nest.op.name)]
+    statements = [*map(tiled, place_by_depth(nest.loops, lets, innermost))]
+    first = LoopDim(f"{outer.var}_tile", ceil_div(outer.extent, TILE), False)
+    first = nest.loops[0] if len(nest.loops) > 2 else first
+    return [chunked(first, statements, work, nest.op.name)]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loops.index_math import int_of
+from fusejit.ir.loops.index_math import Index, int_of, operand
 from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
@@ -25,6 +25,7 @@ from fusejit.ir.loops.nodes import (
     Pointer,
     Role,
     Stmt,
+    StoreElement,
     Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
@@ -69,6 +70,13 @@ class Reference:
         """The expression that reads it."""
         return self.expr if self.pointer is None else Element(self.pointer, self.offset)  # type: ignore[return-value]
 
+    def store(self, value: Expr) -> Stmt:
+        """What writes a value to it: a store, or a name for a number."""
+        if self.pointer is not None:
+            return StoreElement(self.pointer, self.offset, value)
+        assert isinstance(self.expr, Var)
+        return Let(self.expr.name, value)
+
     def substitute(self, var: str, value: Polynomial) -> Reference:
         """The reference with a loop variable replaced."""
         return replace(self, offset=self.offset.substitute(var, value))
@@ -110,21 +118,12 @@ def order_loops(nest: LoopNest) -> None:
 
     def misses(loop: LoopDim) -> float:
         """Cache lines touched per step, as innermost loop."""
-        total = 0.0
-        for reference in nest.references:
-            stride = nest.stride(reference, loop.var).as_constant()
-            size = 8.0
-            if stride is None:
-                total += 1.0
-            else:
-                total += min(1.0, abs(stride) * size / 64.0)
+        strides = [nest.stride(r, loop.var).as_constant() for r in nest.references]
+        total = sum(1.0 if s is None else min(1.0, abs(s) * 8.0 / 64.0) for s in strides)
         # a store into a column costs the line twice
-        for reference in nest.outputs:
-            if reference.pointer is not None:
-                stride = nest.stride(reference, loop.var).as_constant()
-                if stride is None or abs(stride) > 1:
-                    total += 0.5
-        return total
+        stored = [r for r in nest.outputs if r.pointer is not None]
+        strides = [nest.stride(r, loop.var).as_constant() for r in stored]
+        return total + sum(0.5 for s in strides if s is None or abs(s) > 1)
 
     def distance(loop: LoopDim) -> tuple[int, ...]:
         """Larger for outer loops: the degree and size of the strides, operand by operand."""
@@ -147,21 +146,26 @@ def order_loops(nest: LoopNest) -> None:
         return
     inner = min(nest.loops, key=lambda p: (misses(p), -position[p.var]))
     rest = [loop for loop in nest.loops if loop is not inner]
-    strides_known = list(rest)
-    strides_known.sort(key=lambda p: (tuple(-k for k in distance(p)), position[p.var]))
-    nest.loops = [*strides_known, inner]
+    rest.sort(key=lambda p: (tuple(-k for k in distance(p)), position[p.var]))
+    nest.loops = [*rest, inner]
 
 
 def drop_unit_loops(nest: LoopNest) -> None:
     """Drop loops of one step: the edge of a stencil is a row, its corner a single point."""
-    one, zero = Polynomial.const(1), Polynomial.const(0)
+    one = Polynomial.const(1)
     for loop in [p for p in nest.loops if p.extent == one and p.var not in nest.pinned]:
         nest.loops.remove(loop)
-        nest.inputs = [r.substitute(loop.var, zero) for r in nest.inputs]
-        nest.outputs = [r.substitute(loop.var, zero) for r in nest.outputs]
-        if nest.mask is not None:
-            nest.mask = nest.mask.substitute(loop.var, zero)
-        nest.index_dims = {d: p.substitute(loop.var, zero) for d, p in nest.index_dims.items()}
+        _stay_at_zero(nest, loop.var)
+
+
+def _stay_at_zero(nest: LoopNest, var: str) -> None:
+    """Replace a loop's name by 0 in all that the nest reads and writes."""
+    zero = Polynomial.const(0)
+    nest.inputs = [r.substitute(var, zero) for r in nest.inputs]
+    nest.outputs = [r.substitute(var, zero) for r in nest.outputs]
+    nest.starts = [r and r.substitute(var, zero) for r in nest.starts]
+    nest.mask = nest.mask and nest.mask.substitute(var, zero)
+    nest.index_dims = {d: p.substitute(var, zero) for d, p in nest.index_dims.items()}
 
 
 def collapse_loops(nest: LoopNest) -> None:
@@ -176,12 +180,7 @@ def collapse_loops(nest: LoopNest) -> None:
         if _may_collapse(nest, outer, inner):
             merged = LoopDim(inner.var, outer.extent * inner.extent, inner.is_reduction)
             nest.loops[at : at + 2] = [merged]
-            zero = Polynomial.const(0)
-            nest.inputs = [r.substitute(outer.var, zero) for r in nest.inputs]
-            nest.outputs = [r.substitute(outer.var, zero) for r in nest.outputs]
-            nest.starts = [r and r.substitute(outer.var, zero) for r in nest.starts]
-            if nest.mask is not None:
-                nest.mask = nest.mask.substitute(outer.var, zero)
+            _stay_at_zero(nest, outer.var)
         at -= 1
 
 
@@ -289,7 +288,7 @@ def wrap(loops: Sequence[LoopDim], body: Sequence[Stmt]) -> list[Stmt]:
     """``body`` inside ``loops``, outermost first."""
     statements = list(body)
     for loop in reversed(loops):
-        statements = [For(loop.var, zero(), Integer(loop.extent), statements)]
+        statements = [over(loop.var, loop.extent, statements)]
     return statements
 
 
@@ -310,13 +309,18 @@ def place_by_depth(
     statements: list[Stmt] = [*at_depth[len(loops)], *innermost]
     for at in range(len(loops) - 1, -1, -1):
         loop = loops[at]
-        statements = [*at_depth[at], For(loop.var, zero(), Integer(loop.extent), statements)]
+        statements = [*at_depth[at], over(loop.var, loop.extent, statements)]
     return statements
 
 
 def zero() -> Integer:
     """The integer 0."""
     return Integer(Polynomial.const(0))
+
+
+def over(var: str, count: Index, body: Sequence[Stmt]) -> For:
+    """``for var in range(count)``."""
+    return For(var, operand(0), operand(count), list(body))
 
 
 def point_cost_ps(nest: LoopNest) -> int:

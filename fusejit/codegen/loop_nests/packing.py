@@ -7,30 +7,25 @@ where they are, the others are copied into scratch in the tile's order first.
 
 from __future__ import annotations
 
-import numpy as np
-
-from fusejit.codegen.loop_nests.chunks import chunked
+from fusejit.codegen.loop_nests.chunks import in_tiles
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     PayloadEmitter,
     Reference,
+    over,
     wrap,
-    zero,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, name
+from fusejit.ir.loops.index_math import floordiv, let, maximum, minimum, name, operand
 from fusejit.ir.loops.nodes import (
     Element,
     Expr,
-    For,
     Integer,
-    Let,
     ParallelFor,
     Scratch,
     Stmt,
     StoreElement,
-    Var,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 
@@ -57,7 +52,7 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
         flat = flat_reference(nest, reference, row, column, first, e)
         if flat is None:
             packed = f"pack{at}"
-            scratch.append(_scratch(packed, dtypes[at]))
+            scratch.append(Scratch(packed, operand(PACK), dtypes[at], True))
             place = Polynomial.name("i") * column.extent + Polynomial.name("j")
             there = reference.substitute(row.var, first + Polynomial.name("i")).substitute(
                 column.var, Polynomial.name("j")
@@ -78,31 +73,18 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
         r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(outputs)
     ]
     lets, results = PayloadEmitter(nest, nest.prefix).write(inputs, inits, {})
-    stores: list[Stmt] = [
-        StoreElement(r.pointer, r.offset, value)
-        for r, value in zip(outputs, results, strict=True)
-        if r.pointer is not None
-    ]
+    stores = [r.store(value) for r, value in zip(outputs, results, strict=True)]
     count = Integer(Polynomial.name("rows") * column.extent)
     tile: list[Stmt] = [
         let("first", name("start") + name("tile") * name("tile_rows")),
         let("rows", minimum("tile_rows", name("stop") - name("first"))),
         *pack,
-        For("e", zero(), count, [*lets, *stores]),
+        over("e", count, [*lets, *stores]),
         *unpack,
     ]
-    bounds: list[Stmt] = [
-        Let("start", Var("lo") if not around else Integer(Polynomial.const(0))),
-        Let("stop", Var("hi") if not around else Integer(row.extent)),
-        let("tile_rows", floordiv(PACK, maximum(column.extent, 1))),
-    ]
-    tiles = For("tile", zero(), ceildiv(name("stop") - name("start"), name("tile_rows")), tile)
-    statements: list[Stmt] = [*bounds, tiles]
+    sized = [let("tile_rows", floordiv(PACK, maximum(column.extent, 1)))]
     comment = f"{nest.op.name}, short rows packed"
-    if around:
-        outside = chunked(around[0], wrap(around, statements), work, comment)
-        return replace(outside, body=[*scratch, *outside.body])
-    return ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)
+    return in_tiles(around, row, name("tile_rows"), scratch, tile, work, comment, sized)
 
 
 def flat_reference(
@@ -124,7 +106,3 @@ def flat_reference(
     zero_column = reference.substitute(column.var, Polynomial.const(0))
     start = zero_column.substitute(row.var, first)
     return replace(start, offset=start.offset + e * step)
-
-
-def _scratch(name: str, dtype: np.dtype) -> Scratch:
-    return Scratch(name, Integer(Polynomial.const(PACK)), dtype, True)

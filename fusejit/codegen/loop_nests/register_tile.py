@@ -23,11 +23,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from fusejit.codegen.loop_nests.accumulators import Accumulator, filled, write_totals
+from fusejit.codegen.loop_nests.accumulators import (
+    Accumulator,
+    filled,
+    reduction_point,
+    write_totals,
+)
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    PayloadEmitter,
     Reference,
     place_by_depth,
     wrap,
@@ -47,7 +51,6 @@ from fusejit.ir.loops.nodes import (
     StoreElement,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType
 
 REGISTER_BYTES = 64
@@ -116,8 +119,10 @@ class _Tile:
 
     def statements(self) -> list[Stmt]:
         """The whole nest."""
-        inner_vars = {f"d{d}" for d in _inner_dims(self.nest.op)}
-        outer = [p for p in self.nest.loops if p.var not in inner_vars and not self._is_inside(p)]
+        iterators = enumerate(self.nest.op.iterators)
+        inner_vars = {f"d{d}" for d, i in iterators if i is not IteratorType.PARALLEL}
+        inside = {*inner_vars, self.vector_dim, *(var for var, _ in self.rows)}
+        outer = [p for p in self.nest.loops if p.var not in inside]
         reductions = [p for p in self.nest.loops if p.var in inner_vars]
         num_points = self.extent
         for _, size in self.rows:
@@ -137,9 +142,6 @@ class _Tile:
         inner = [*starts, *inner] if self.in_order else [*inner, *starts]
         return wrap(outer, [*start, *inner, *ends])
 
-    def _is_inside(self, loop: LoopDim) -> bool:
-        return loop.var == self.vector_dim or any(loop.var == var for var, _ in self.rows)
-
     @staticmethod
     def _pointer(acc: Accumulator) -> str:
         return f"registers{acc.suffix}"
@@ -156,12 +158,9 @@ class _Tile:
         lets: list[Let] = []
         stores: list[Stmt] = []
         for number, (here, place) in enumerate(self._points(at)):
-            inputs = [_moved(r, here) for r in self.nest.inputs]
-            dims = {d: _at(p, here) for d, p in self.nest.index_dims.items()}
-            emitter = PayloadEmitter(self.nest, f"{self.nest.prefix}r{at}_{number}_")
             so_far = [Element(self._pointer(acc), place) for acc in self.accs]
-            inits = [*so_far] if self.in_order else [None] * len(so_far)
-            made, results = emitter.write(inputs, inits, dims)
+            prefix, inits = f"{self.nest.prefix}r{at}_{number}_", so_far if self.in_order else None
+            made, results = reduction_point(self.nest, here, prefix, inits)
             lets += made
             for acc, old, new in zip(self.accs, so_far, results, strict=True):
                 value = new if self.in_order else acc.combine(old, new)
@@ -190,11 +189,7 @@ class _Tile:
             values: list[Expr] = [Element(self._pointer(acc), place) for acc in accs]
             outputs = [_moved(r, here) for r in self.nest.outputs]
             if self.in_order:
-                stores: list[Stmt] = [
-                    StoreElement(r.pointer, r.offset, value)
-                    for r, value in zip(outputs, values, strict=True)
-                    if r.pointer is not None
-                ]
+                stores = [r.store(value) for r, value in zip(outputs, values, strict=True)]
             else:
                 stores = write_totals(replace(self.nest, outputs=outputs), accs, values)
             loops += self._for([], stores)
@@ -209,18 +204,7 @@ class _Tile:
         ]
 
 
-def _inner_dims(op: GenericOp) -> list[int]:
-    """The dims along which terms are combined."""
-    return [d for d, i in enumerate(op.iterators) if i is not IteratorType.PARALLEL]
-
-
 def _moved(reference: Reference, here: Mapping[str, Polynomial]) -> Reference:
     for var, value in here.items():
         reference = reference.substitute(var, value)
     return reference
-
-
-def _at(value: Polynomial, here: Mapping[str, Polynomial]) -> Polynomial:
-    for var, place in here.items():
-        value = value.substitute(var, place)
-    return value

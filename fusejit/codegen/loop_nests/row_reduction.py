@@ -27,9 +27,8 @@ from fusejit.codegen.loop_nests.chunks import chunked, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    point_cost_ps,
+    over,
     wrap,
-    zero,
 )
 from fusejit.codegen.loop_nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
@@ -44,6 +43,7 @@ from fusejit.ir.loops.index_math import (
     minimum,
     moved,
     name,
+    operand,
     sub,
 )
 from fusejit.ir.loops.nodes import (
@@ -84,7 +84,7 @@ def along_rows(
     if not parallel:
         return [*scratch, *inner]
     statements = [*scratch, *wrap(parallel, inner)]
-    return [chunked(parallel[0], statements, work_ns(nest, point_cost_ps(nest)), nest.op.name)]
+    return [chunked(parallel[0], statements, work_ns(nest), nest.op.name)]
 
 
 def of_everything(
@@ -123,7 +123,7 @@ def _sequential(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> l
         s = acc.suffix
         taken = select(is_within, result, acc.identity, acc.dtype)
         if acc.in_lanes:
-            size = Integer(Polynomial.const(FEWEST))
+            size = operand(FEWEST)
             starts.append(Scratch(f"lanes{s}", size, acc.dtype, True))
             value = acc.combine(acc.identity, taken)
             body.append(StoreElement(f"lanes{s}", name("j"), value))
@@ -132,8 +132,8 @@ def _sequential(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> l
             starts.append(Let(f"total{s}", acc.identity))
             value = acc.combine(Var(f"total{s}"), taken)
             body.append(Let(f"total{s}", value, rebind=True))
-    count = Integer(Polynomial.const(FEWEST))
-    return [*starts, For("j", zero(), count, body), *ends]
+    count = operand(FEWEST)
+    return [*starts, over("j", count, body), *ends]
 
 
 def _small_blocks(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
@@ -146,7 +146,7 @@ def _small_blocks(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) ->
     for acc in accs:
         s = acc.suffix
         if acc.in_lanes:
-            starts.append(Scratch(f"lanes{s}", Integer(Polynomial.const(FEW)), acc.dtype, True))
+            starts.append(Scratch(f"lanes{s}", operand(FEW), acc.dtype, True))
             starts.append(filled(f"lanes{s}", FEW, acc.identity))
             ends.append(let(f"total{s}", Call(f"small_{acc.combiner}", (Var(f"lanes{s}"),))))
         else:
@@ -170,7 +170,7 @@ def _of_blocks(
     for acc in accs:
         part = Scratch(f"part{acc.suffix}", blocks, acc.dtype, False)
         if on_stack:
-            size = Integer(Polynomial.const(FEW))
+            size = operand(FEW)
             statements += [replace(part, size=size, on_stack=True), If(are_many, [part])]
         else:
             statements.append(part)
@@ -194,7 +194,7 @@ def _of_blocks(
             inner.append(StoreElement(f"squared{s}", name("b"), _lane_0("squares", acc)))
     starts = _lanes(accs) if condition is None else [met_nowhere(accs[0])]
     body: list[Stmt] = [*starts, For("b", Var("lo"), Var("hi"), inner)]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
         total_of_k = Element(f"part{acc.suffix}", name("k"))
@@ -204,7 +204,7 @@ def _of_blocks(
             pushed = deviations.push(acc, total_of_k, Element(squared, name("k")), numbers)
             statements += [
                 let(f"top{acc.suffix}", 0),
-                For("k", zero(), blocks, pushed),
+                over("k", blocks, pushed),
                 *deviations.finish(acc, blocks, Integer(loop.extent)),
                 Free(squared),
             ]
@@ -240,7 +240,7 @@ def _row_totals(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> l
         else:
             inner += _push(acc, Var(f"block{acc.suffix}"))
             ends += _finish(acc)
-    return [*statements, For("k", zero(), blocks, inner), *ends]
+    return [*statements, over("k", blocks, inner), *ends]
 
 
 def _lane_0(lanes: str, acc: Accumulator) -> Element:
@@ -285,14 +285,12 @@ def _block_totals(
     if not widths:
         return [*starts, _lane_loop(nest, accs, loop, m, base, narrow), *ends, *pairs]
     (lanes,) = widths
-    groups = _lane_loop(
-        nest, accs, loop, Integer(Polynomial.const(lanes)), base + name("g") * lanes, narrow
-    )
+    groups = _lane_loop(nest, accs, loop, operand(lanes), base + name("g") * lanes, narrow)
     rest = let("rest", sub(m, name("full") * lanes))
     return [
         *starts,
         let("full", floordiv(m, lanes)),
-        For("g", zero(), Var("full"), [groups]),
+        over("g", Var("full"), [groups]),
         rest,
         _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes, narrow),
         *ends,
@@ -326,7 +324,7 @@ def _lane_loop(
         else:
             block = f"block{acc.suffix}"
             body.append(Let(block, acc.combine(Var(block), result), rebind=True))
-    return For("j", zero(), count, body)
+    return over("j", count, body)
 
 
 def _plain(
@@ -347,28 +345,25 @@ def _merged(acc: Accumulator, blocks: Expr, part: Element) -> list[Stmt]:
     """Statements that merge the block totals ``part`` (number ``k``) into ``total<suffix>``."""
     total = f"total{acc.suffix}"
     if acc.is_ordered:
-        push = For("k", zero(), blocks, _push(acc, part))
+        push = over("k", blocks, _push(acc, part))
         return [let(f"top{acc.suffix}", 0), push, *_finish(acc)]
     step = Let(total, acc.combine(Var(total), part), rebind=True)
-    return [Let(total, acc.identity), For("k", zero(), blocks, [step])]
+    return [Let(total, acc.identity), over("k", blocks, [step])]
 
 
 def _push(acc: Accumulator, value: Expr) -> list[Stmt]:
     """Put the total of block ``k`` on the stack, merging neighbours of equal size."""
     s = acc.suffix
     left = Element(f"stack{s}", name(f"top{s}"))
+    level: list[Stmt] = [
+        moved(f"top{s}", -1),
+        Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
+        let(f"count{s}", compute(">>", f"count{s}", 1), rebind=True),
+    ]
     return [
         Let(f"right{s}", value),
         let(f"count{s}", "k"),
-        While(
-            [],
-            equal(compute("&", f"count{s}", 1), 1),
-            [
-                moved(f"top{s}", -1),
-                Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
-                let(f"count{s}", compute(">>", f"count{s}", 1), rebind=True),
-            ],
-        ),
+        While([], equal(compute("&", f"count{s}", 1), 1), level),
         StoreElement(f"stack{s}", name(f"top{s}"), Var(f"right{s}")),
         moved(f"top{s}", 1),
     ]
@@ -398,13 +393,13 @@ def _lanes(accs: Sequence[Accumulator]) -> list[Stmt]:
         if acc.of_numbers:
             lanes += deviations.scratch_of_rows(acc)
         elif acc.in_lanes:
-            size = Integer(Polynomial.const(FOLDS[acc.combiner][0]))
+            size = operand(FOLDS[acc.combiner][0])
             lanes.append(Scratch(f"lanes{acc.suffix}", size, acc.dtype, True))
     return lanes
 
 
 def _stacks(accs: Sequence[Accumulator]) -> list[Stmt]:
-    size = Integer(Polynomial.const(STACK))
+    size = operand(STACK)
     ordered = _is_ordered(accs)
     return [
         *(s for _, acc in of_numbers(accs) for s in deviations.scratch_of_stack(acc)),

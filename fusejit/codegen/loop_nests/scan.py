@@ -19,7 +19,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     LoopNest,
     PayloadEmitter,
     order_loops,
-    point_cost_ps,
     wrap,
 )
 from fusejit.ir.loops.nodes import (
@@ -30,7 +29,6 @@ from fusejit.ir.loops.nodes import (
     Number,
     ParallelFor,
     Stmt,
-    StoreElement,
     Var,
 )
 
@@ -55,7 +53,7 @@ def lower_scan(
     inner = nest.loops[-1]
     in_sequence = [next(p for p in nest.loops if p.var == var) for var in sequential]
     parallel = [loop for loop in nest.loops if loop not in in_sequence]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     if inner in in_sequence:
         statements = wrap(parallel, _along_rows(nest, in_sequence, carried, started))
         return [chunked(parallel[0], statements, work, nest.op.name)] if parallel else statements
@@ -73,11 +71,7 @@ def _point(nest: LoopNest, carried: Sequence[bool]) -> list[Stmt]:
     """One point: the payload, and the store of every result."""
     inits = [r.load() if c else None for r, c in zip(nest.outputs, carried, strict=True)]
     lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
-    stores: list[Stmt] = []
-    for reference, result in zip(nest.outputs, results, strict=True):
-        assert reference.pointer is not None
-        stores.append(StoreElement(reference.pointer, reference.offset, result))
-    return [*lets, *stores]
+    return [*lets, *(r.store(value) for r, value in zip(nest.outputs, results, strict=True))]
 
 
 def _along_rows(
@@ -96,15 +90,10 @@ def _along_rows(
         names, carried, started, nest.outputs, results, nest.op.results, strict=True
     ):
         if not c:
-            assert reference.pointer is not None
-            body.append(StoreElement(reference.pointer, reference.offset, result))
+            body.append(reference.store(result))
             continue
         start = reference.load() if has_start else Number(0, value.type.dtype)
         before.append(Let(name, start))
         body.append(Let(name, result, rebind=True))
-        if reference.pointer is None:
-            assert isinstance(reference.expr, Var)
-            after.append(Let(reference.expr.name, Var(name)))
-        else:
-            after.append(StoreElement(reference.pointer, reference.offset, Var(name)))
+        after.append(reference.store(Var(name)))
     return [*before, *wrap(rows, body), *after]

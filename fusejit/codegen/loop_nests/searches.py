@@ -20,8 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     reduction_point,
@@ -29,16 +27,14 @@ from fusejit.codegen.loop_nests.accumulators import (
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    zero,
+    over,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.loops.index_math import BOOL, name, negated
-from fusejit.ir.loops.nodes import Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.loops.index_math import BOOL, I64, name, negated
+from fusejit.ir.loops.nodes import Expr, If, Let, Number, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.payload import drop_dead
-
-_I64 = np.dtype(np.int64)
 
 
 def met_nowhere(acc: Accumulator) -> Stmt:
@@ -50,7 +46,7 @@ def searched(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> int 
     """The payload's number of the condition, if the op looks for the first place it holds."""
     payload = nest.op.payload
     (ref, *others) = payload.results
-    if others or accs[0].combiner != "min" or accs[0].dtype != _I64:
+    if others or accs[0].combiner != "min" or accs[0].dtype != I64:
         return None
     at = ref - payload.num_arguments
     if at < 0 or payload.instrs[at].op != "select":
@@ -84,7 +80,7 @@ def if_met(
     lets, (holds,) = reduction_point(asked, {loop.var: base + name("j")})
     met = Var(f"met{acc.suffix}")
     either = scalar("logical_or", met, holds, dtype=BOOL)
-    ask = For("j", zero(), m, [*lets, Let(met.name, either, rebind=True)])
+    ask = over("j", m, [*lets, Let(met.name, either, rebind=True)])
     nowhere = Number(acc.identity.value, acc.dtype)
     return [
         Let(f"block{acc.suffix}", nowhere),

@@ -15,15 +15,14 @@ call a function that is made for vectors takes longer than they do. Both compute
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from fusejit.codegen.analysis.chains import (
     Chain,
     chain_of,
-    renamed,
-    renamed_polynomial,
 )
 from fusejit.codegen.analysis.kernel_statements import flat, given
-from fusejit.dataclass import replace
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.ir.loops.index_math import compute
 from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
@@ -32,9 +31,7 @@ from fusejit.ir.loops.nodes import (
     If,
     Integer,
     Let,
-    ParallelFor,
     Stmt,
-    StoreElement,
     Var,
     While,
 )
@@ -64,15 +61,7 @@ class _Emitter:
         """A statement; of those that stay as they are the same one."""
         if isinstance(s, For | While):
             varying = varying | {name for inner in flat((s,)) for name in given(inner)}
-            body = self.block(s.body, varying)
-            if isinstance(s, While):
-                return replace(s, head=self.block(s.head, varying), body=body)
-            return replace(s, body=body)
-        if isinstance(s, If):
-            body, orelse = self.block(s.body, varying), self.block(s.orelse, varying)
-            return replace(s, body=body, orelse=orelse)
-        if isinstance(s, ParallelFor) and s.of_program:
-            return replace(s, body=self.block(s.body, varying))
+        s = with_bodies(s, partial(self.block, varying=varying))
         chain = chain_of(s)
         if chain is None or len(chain.loops) > 1 or len(chain.points) > LIMIT:
             return s
@@ -85,21 +74,13 @@ class _Emitter:
 
     def points(self, chain: Chain) -> list[Stmt] | None:
         """The nest as a plain loop, its names new; None if a point does more than that."""
-        (loop,), (level,) = chain.loops, chain.levels
+        (loop,) = chain.loops
         prefix = f"short{self.count}"
         names: dict[str, Expr] = {loop.var: Var(prefix)}
         names.update((let.name, Var(f"{prefix}_{at}")) for at, let in enumerate(chain.lets()))
-        points: list[Stmt] = []
-        for s in (*level, *chain.points):
-            if isinstance(s, Let):
-                name = names[s.name]
-                assert isinstance(name, Var)
-                points.append(replace(s, name=name.name, value=renamed(s.value, names)))
-            elif isinstance(s, StoreElement):
-                offset = renamed_polynomial(s.offset, names)
-                points.append(replace(s, offset=offset, value=renamed(s.value, names)))
-            else:
-                return None
+        if any(isinstance(s, If) for s in chain.points):
+            return None
+        new = chain.with_names(names)
         self.count += 1
-        few = For(prefix, Integer(Polynomial.const(0)), chain.nest.extent, points[len(level) :])
-        return [*points[: len(level)], few]
+        few = For(prefix, Integer(Polynomial.const(0)), chain.nest.extent, new.points)
+        return [*new.levels[0], few]

@@ -7,40 +7,35 @@ from collections.abc import Sequence
 from fusejit.codegen.loop_nests import deviation_columns
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
-    Body,
     filled,
     of_numbers,
     plain,
     reduction_point,
-    write_totals,
+    result_of,
+    sweep,
+    write_columns,
 )
-from fusejit.codegen.loop_nests.chunks import chunked, work_ns
+from fusejit.codegen.loop_nests.chunks import in_tiles, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
     PayloadEmitter,
     calls_vector_functions,
-    point_cost_ps,
-    wrap,
-    zero,
+    over,
 )
 from fusejit.codegen.loop_nests.packing import flat_reference
-from fusejit.dataclass import replace
 from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.ir.loops.index_math import ceildiv, compute, floordiv, less, let, minimum, name
+from fusejit.ir.loops.index_math import compute, floordiv, less, let, minimum, name, operand
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
-    For,
     If,
     Integer,
     Let,
-    ParallelFor,
     Scratch,
     Stmt,
     StoreElement,
-    Var,
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
@@ -59,12 +54,13 @@ def short_rows(
     handful is merged in turn.
     """
     *around, row = parallel
-    tile = Body()
-    tile.let("c0", name("start") + name("tile") * _TILE)
-    tile.let("w", minimum(_TILE, name("stop") - name("c0")))
+    tile: list[Stmt] = [
+        let("c0", name("start") + name("tile") * _TILE),
+        let("w", minimum(_TILE, name("stop") - name("c0"))),
+    ]
     for acc in accs:  # what an empty row leaves
         for each in ("stack", "squares") if acc.of_numbers else ("stack",):
-            tile.add(filled(f"{each}{acc.suffix}", "w", acc.identity))
+            tile.append(filled(f"{each}{acc.suffix}", "w", acc.identity))
     here = name("c0") + name("c")
     values: list[Stmt] = []
     lets: list[Let] = []
@@ -72,83 +68,64 @@ def short_rows(
         values, results = _values_of_a_tile(nest, accs, row, loop)
     else:
         lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
-    tile.extend(values)
+    tile += values
     point: list[Stmt] = list(lets)
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
         number = acc.combine(acc.identity, result)
         point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
-    tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
-    tile.add(
-        If(
-            less(loop.extent, FEWEST),
-            _merged_in_turn(accs, loop),
-            _merged_in_a_tree(accs, loop),
-        )
-    )
-    totals = [
-        Element(f"{'squares' if acc.of_numbers else 'stack'}{acc.suffix}", name("c"))
-        for acc in accs
+    totals = [result_of("stack", "squares", acc) for acc in accs]
+    is_handful = less(loop.extent, FEWEST)
+    tile += [
+        over("r", loop.extent, [sweep(point)]),
+        If(is_handful, _merged_in_turn(accs, loop), _merged_in_a_tree(accs, loop)),
+        write_columns(nest, accs, row, totals, here),
     ]
-    placed = replace(nest, outputs=[r.substitute(row.var, here) for r in nest.outputs])
-    moved = [
-        acc if acc.start is None else replace(acc, start=acc.start.substitute(row.var, here))
-        for acc in accs
-    ]
-    tile.add(For("c", zero(), Var("w"), write_totals(placed, moved, totals)))
-    bounds: list[Stmt] = [
-        Let("start", Integer(Polynomial.const(0)) if around else Var("lo")),
-        Let("stop", Integer(row.extent) if around else Var("hi")),
-    ]
-    count = ceildiv(name("stop") - name("start"), _TILE)
-    statements: list[Stmt] = [*bounds, For("tile", zero(), count, tile.statements)]
-    size = Integer(Polynomial.const(SHORT_ROW * _TILE))
+    size = operand(SHORT_ROW * _TILE)
     names = ["stack", "value"] if values else ["stack"]
     scratch: list[Stmt] = [
         Scratch(f"{each}{acc.suffix}", size, acc.dtype, True)
         for acc in accs
         for each in (*names, *(("squares",) if acc.of_numbers else ()))
     ]
-    row_of_means = Integer(Polynomial.const(_TILE))
+    row_of_means = operand(_TILE)
     scratch += [
         Scratch(f"about{acc.suffix}", row_of_means, acc.dtype, True) for _, acc in of_numbers(accs)
     ]
-    work = work_ns(nest, point_cost_ps(nest))
+    work = work_ns(nest)
     comment = f"{nest.op.name}, short rows"
-    if around:
-        outside = chunked(around[0], wrap(around, statements), work, comment)
-        return [replace(outside, body=[*scratch, *outside.body])]
-    return [ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)]
+    return [in_tiles(around, row, _TILE, scratch, tile, work, comment)]
 
 
 def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row 0 of the scratch takes one row after the other."""
     lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
-    sweep = _merge(accs, lower, upper)
-    rows = For("j", zero(), Integer(loop.extent - 1), sweep)
+    merged = _merge(accs, lower, upper)
+    rows = over("j", loop.extent - 1, merged)
     pairs = [deviation_columns.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
-    return [*([rows] if sweep else []), *(s for pair in pairs for s in pair)]
+    return [*([rows] if merged else []), *(s for pair in pairs for s in pair)]
 
 
 def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row ``j`` of the scratch takes row ``j + half``, until one is left."""
-    tile = Body()
-    for _, acc in of_numbers(accs):
-        tile.extend(deviation_columns.less_the_first(acc, Integer(loop.extent)))
-    tile.let("width", Call("lane_width", (Integer(loop.extent),)))
-    tile.let("left", loop.extent)
+    begin: list[Stmt] = []
     lower = name("j") * name("w") + name("c")
-    sweep = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
+    merged = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
     for _, acc in of_numbers(accs):
-        sweep += deviation_columns.merge_short(acc, loop.extent)
+        begin += deviation_columns.less_the_first(acc, Integer(loop.extent))
+        merged += deviation_columns.merge_short(acc, loop.extent)
     halving: list[Stmt] = [
         let("half", floordiv("width", 2)),
-        For("j", zero(), Integer(name("left") - name("half")), sweep),
+        over("j", name("left") - name("half"), merged),
         let("left", minimum("left", "half"), rebind=True),
         let("width", "half", rebind=True),
     ]
-    tile.add(While([], compute(">", "width", 1), halving))
-    return tile.statements
+    return [
+        *begin,
+        let("width", Call("lane_width", (Integer(loop.extent),))),
+        let("left", loop.extent),
+        While([], compute(">", "width", 1), halving),
+    ]
 
 
 def _merge(accs: Sequence[Accumulator], lower: Polynomial, upper: Polynomial) -> list[Stmt]:
@@ -158,7 +135,7 @@ def _merge(accs: Sequence[Accumulator], lower: Polynomial, upper: Polynomial) ->
         stack = f"stack{acc.suffix}"
         merged = acc.combine(Element(stack, lower), Element(stack, upper))
         merge.append(StoreElement(stack, lower, merged))
-    return [For("c", zero(), Var("w"), merge)] if merge else []
+    return [sweep(merge)] if merge else []
 
 
 def short_row_limit(nest: LoopNest, row: LoopDim, loop: LoopDim) -> int:
@@ -192,6 +169,6 @@ def _values_of_a_tile(
         StoreElement(f"value{acc.suffix}", e, result)
         for acc, result in zip(accs, results, strict=True)
     ]
-    loop_over_all = For("e", zero(), Integer(name("w") * loop.extent), [*lets, *stores])
+    loop_over_all = over("e", Integer(name("w") * loop.extent), [*lets, *stores])
     at = name("c") * loop.extent + name("r")
     return [loop_over_all], [Element(f"value{acc.suffix}", at) for acc in accs]

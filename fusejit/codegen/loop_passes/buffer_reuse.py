@@ -26,7 +26,7 @@ from fusejit.codegen.analysis.chains import (
     elements,
 )
 from fusejit.codegen.analysis.kernel_statements import flat
-from fusejit.codegen.loop_passes.loop_fusion import with_bodies
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import memory_of, mentions
 from fusejit.ir.loops.nodes import (
@@ -138,11 +138,9 @@ def _is_in_place(nest: Stmt, first: str, second: str) -> bool:
 
 def _stored_to(name: str, pointer: str, s: Stmt) -> Stmt:
     """A nest with its stores to ``pointer`` under another name."""
-    if isinstance(s, For | ParallelFor):
-        return replace(s, body=[_stored_to(name, pointer, inner) for inner in s.body])
     if isinstance(s, StoreElement) and s.pointer == pointer:
         return replace(s, pointer=name)
-    return s
+    return with_bodies(s, lambda body: [_stored_to(name, pointer, t) for t in body], nests=True)
 
 
 def _accesses(

@@ -14,59 +14,51 @@ a branch that may not be taken, and sees that both do only where they begin with
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from fusejit.codegen.analysis.chains import (
     Access,
 )
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
-    For,
     If,
     Let,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 
 
 def hoist_common_loads(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel, with such loads before the conditional."""
-    return _Emitter().block(statements)
+    names = (f"both{number}" for number in itertools.count())
+
+    def block(statements: Sequence[Stmt]) -> list[Stmt]:
+        return [new for s in statements for new in _hoisted(with_bodies(s, block), names)]
+
+    return block(statements)
 
 
-class _Emitter:
-    def __init__(self) -> None:
-        self.count = 0
-
-    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
-        """Statements in program order, the innermost conditionals first."""
-        return [new for s in statements for new in self.statement(s)]
-
-    def statement(self, s: Stmt) -> list[Stmt]:
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            return [replace(s, body=self.block(s.body))]
-        if isinstance(s, While):
-            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
-        if not isinstance(s, If):
-            return [s]
-        body, orelse = self.block(s.body), self.block(s.orelse)
-        others = dict(_first_loads(orelse))
-        loads: list[Stmt] = []
-        for access, at in _first_loads(body):
-            if access not in others:
-                continue
-            name = f"both{self.count}"
-            self.count += 1
-            loads.append(Let(name, Element(*access)))
-            for branch, place in ((body, at), (orelse, others[access])):
-                let = branch[place]
-                assert isinstance(let, Let)
-                branch[place] = replace(let, value=Var(name))
-        return [*loads, replace(s, body=body, orelse=orelse)]
+def _hoisted(s: Stmt, names: Iterator[str]) -> list[Stmt]:
+    """A statement with what is loaded before it; that of conditionals in it was hoisted first."""
+    if not isinstance(s, If):
+        return [s]
+    body, orelse = [*s.body], [*s.orelse]
+    others = dict(_first_loads(orelse))
+    loads: list[Stmt] = []
+    for access, at in _first_loads(body):
+        if access not in others:
+            continue
+        name = next(names)
+        loads.append(Let(name, Element(*access)))
+        for branch, place in ((body, at), (orelse, others[access])):
+            let = branch[place]
+            assert isinstance(let, Let)
+            branch[place] = replace(let, value=Var(name))
+    return [*loads, replace(s, body=body, orelse=orelse)]
 
 
 def _first_loads(statements: Sequence[Stmt]) -> Iterator[tuple[Access, int]]:

@@ -14,45 +14,37 @@ that after it the check holds. An index from the end costs a jump that was not f
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeGuard
 
-import numpy as np
-
-from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.kernel_statements import U64, flat, is_check, known_values
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, negated
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,
-    For,
     If,
     Integer,
     Let,
     Operation,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
 
-_U64 = np.dtype(np.uint64)
 _COPIES = (CONVERT, Operation("int"))
 _FAR = 16  # statements between an index and its check
 
 
 def defer_index_wrap(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel with wrapped indices that are checked written so."""
-    every = list(flat(statements))
-    if not any(isinstance(s, If) and is_check(s) for s in every):
+    if not any(map(is_check, flat(statements))):
         return list(statements)
-    times = Counter(name for s in every for name in given(s))
-    known = {s.name: s.value for s in every if isinstance(s, Let) and times[s.name] == 1}
-    return _block(statements, known, {})
+    return _block(statements, known_values(statements), {})
 
 
 _Wrapped = dict[tuple[Polynomial, Polynomial], str]
@@ -63,15 +55,8 @@ def _block(statements: Sequence[Stmt], known: dict[str, Expr], outside: _Wrapped
     made: list[Stmt] = []
     wrapped = dict(outside)
     for at, s in enumerate(statements):
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            s = replace(s, body=_block(s.body, known, wrapped))
-        elif isinstance(s, While):
-            head, body = (_block(part, known, wrapped) for part in (s.head, s.body))
-            s = replace(s, head=head, body=body)
-        elif isinstance(s, If):
-            body, orelse = (_block(part, known, wrapped) for part in (s.body, s.orelse))
-            s = replace(s, body=body, orelse=orelse)
-        elif isinstance(s, Let):
+        s = with_bodies(s, partial(_block, known=known, outside=wrapped))
+        if isinstance(s, Let):
             parts = _wrap(s, known)
             if parts is not None:
                 index, size = parts
@@ -138,8 +123,8 @@ def _is_checked(
 
 
 def _written(name: str, index: Polynomial, size: Polynomial) -> list[Stmt]:
-    sides = (cast(_int64(n), _U64) for n in (index, size))
-    below = scalar("less", *sides, dtype=BOOL, of=_U64)
+    sides = (cast(_int64(n), U64) for n in (index, size))
+    below = scalar("less", *sides, dtype=BOOL, of=U64)
     far = Call("unlikely", (negated(below),))
     return [
         Let(name, _int64(index)),
@@ -170,7 +155,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 def _integer(value: Expr, known: dict[str, Expr]) -> Polynomial | None:
     """An int64 (or its cast to an unsigned number) as a polynomial of names."""
     value = _origin(value, known)
-    if isinstance(value, Apply) and value.op == CAST and value.dtype == _U64:
+    if isinstance(value, Apply) and value.op == CAST and value.dtype == U64:
         return _integer(value.operands[0], known)
     if isinstance(value, Integer):
         return value.value
@@ -202,5 +187,5 @@ def _source(value: Expr, known: dict[str, Expr]) -> str | None:
 def _is_copy(value: Expr) -> TypeGuard[Apply]:
     """Whether it is the same integer: a cast to an int64 may be that of a float."""
     return isinstance(value, Apply) and (
-        value.op in _COPIES or (value.op == CAST and value.dtype == _U64)
+        value.op in _COPIES or (value.op == CAST and value.dtype == U64)
     )

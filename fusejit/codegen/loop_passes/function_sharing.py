@@ -21,13 +21,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fusejit.codegen.analysis.chains import elements
 from fusejit.codegen.analysis.function_forms import Form, module_form
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.rewriting import with_bodies, with_operands
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import operand
 from fusejit.ir.loops.mentioned_names import all_mentioned, given_names, memory_of, parts
 from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
     Element,
     Expr,
     For,
@@ -39,7 +40,6 @@ from fusejit.ir.loops.nodes import (
     LoopModule,
     Pointer,
     Return,
-    Scratch,
     Stmt,
     StoreElement,
     While,
@@ -129,10 +129,7 @@ def share_kernels(modules: Sequence[LoopModule], signatures: Sequence[Any]) -> l
 
 
 def _size(function: LoopFunction) -> int:
-    def count(statements: Iterable[Stmt]) -> int:
-        return sum(1 + count(parts(s)[1]) for s in statements)
-
-    return count(function.body)
+    return sum(1 for _ in flat(function.body))
 
 
 def _launches(module: LoopModule) -> dict[str, str]:
@@ -145,10 +142,7 @@ def _launches(module: LoopModule) -> dict[str, str]:
 
 
 def _launches_of(statements: Iterable[Stmt]) -> Iterator[Launch]:
-    for s in statements:
-        if isinstance(s, Launch):
-            yield s
-        yield from _launches_of(parts(s)[1])
+    return (s for s in flat(statements) if isinstance(s, Launch))
 
 
 def _streamed(module: LoopModule) -> dict[str, str]:
@@ -212,24 +206,13 @@ def _with_arguments(function: LoopFunction, given: dict[str, list[int]]) -> Loop
     return replace(function, body=_with_launches(function.body, launch))
 
 
-def _with_launches(
-    statements: Iterable[Stmt], changed: Callable[[Launch], Launch]
-) -> Sequence[Stmt]:
-    def rewritten(s: Stmt) -> Stmt:
-        match s:
-            case Launch():
-                return changed(s)
-            case For():
-                return replace(s, body=_with_launches(s.body, changed))
-            case While():
-                head, body = (_with_launches(part, changed) for part in (s.head, s.body))
-                return replace(s, head=head, body=body)
-            case If():
-                body, orelse = (_with_launches(part, changed) for part in (s.body, s.orelse))
-                return replace(s, body=body, orelse=orelse)
-        return s
-
-    return [rewritten(s) for s in statements]
+def _with_launches(statements: Iterable[Stmt], changed: Callable[[Launch], Launch]) -> list[Stmt]:
+    return [
+        changed(s)
+        if isinstance(s, Launch)
+        else with_bodies(s, lambda body: _with_launches(body, changed))
+        for s in statements
+    ]
 
 
 def _module_with_integers(module: LoopModule, given: Callable[[int], Polynomial]) -> LoopModule:
@@ -302,30 +285,23 @@ class _Integers:
             case StoreElement():
                 offset = self.offset(s.pointer, s.offset)
                 return replace(s, offset=offset, value=self.expression(s.value))
-            case Scratch():
-                return s
             case For():
-                lower, upper = self.bound(s.lower), self.bound(s.upper)
-                return replace(s, lower=lower, upper=upper, body=self.block(s.body))
+                s = replace(s, lower=self.bound(s.lower), upper=self.bound(s.upper))
             case While():
                 head, condition = self.block(s.head), self.expression(s.condition)
                 return replace(s, head=head, condition=condition, body=self.block(s.body))
             case If():
-                condition, body = self.expression(s.condition), self.block(s.body)
-                return replace(s, condition=condition, body=body, orelse=self.block(s.orelse))
+                s = replace(s, condition=self.expression(s.condition))
             case Launch():
                 return replace(s, numbers=tuple(map(self.expression, s.numbers)))
             case Return(value=value):
                 return s if value is None else replace(s, value=self.expression(value))
-        return s
+        return with_bodies(s, self.block)
 
     def expression(self, expr: Expr) -> Expr:
-        match expr:
-            case Element():
-                return replace(expr, offset=self.offset(expr.pointer, expr.offset))
-            case Apply() | Call():
-                return replace(expr, operands=tuple(map(self.expression, expr.operands)))
-        return expr
+        if isinstance(expr, Element):
+            return replace(expr, offset=self.offset(expr.pointer, expr.offset))
+        return with_operands(expr, self.expression)
 
     def offset(self, pointer: Pointer, offset: Polynomial) -> Polynomial:
         return offset if memory_of(pointer) in self.fixed else self.polynomial(offset)
@@ -351,25 +327,6 @@ class _Integers:
 
 
 def _read_and_written(statements: Iterable[Stmt]) -> set[str]:
-    read: set[str] = set()
-    written: set[str] = set()
-    _note_memory(statements, read, written)
-    return read & written
-
-
-def _note_memory(statements: Iterable[Stmt], read: set[str], written: set[str]) -> None:
-    for s in statements:
-        if isinstance(s, StoreElement):
-            written.add(memory_of(s.pointer))
-        exprs, inner = parts(s)
-        for expr in exprs:
-            _note_reads(expr, read)
-        _note_memory(inner, read, written)
-
-
-def _note_reads(expr: Expr, read: set[str]) -> None:
-    if isinstance(expr, Element):
-        read.add(memory_of(expr.pointer))
-    elif isinstance(expr, Apply | Call):
-        for each in expr.operands:
-            _note_reads(each, read)
+    every = [*flat(statements)]
+    read = {memory_of(p) for s in every for expr in parts(s)[0] for p, _ in elements(expr)}
+    return read & {memory_of(s.pointer) for s in every if isinstance(s, StoreElement)}

@@ -17,25 +17,23 @@ costs more than both branches. What is checked nearly always holds, so it is ask
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
+from fusejit.codegen.analysis.kernel_statements import given_once, is_check, is_power_of_two
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
 from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
-    For,
     If,
     Integer,
     Let,
     Number,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 from fusejit.ir.loops.scalar_math import SELECT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -50,24 +48,14 @@ _REPEATABLE = {*INDEX_OPS, "cast", "convert"} | {
 
 def hoist_checks(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel with such checks moved."""
-    every = list(flat(statements))
-    times = Counter(name for s in every for name in given(s))
-    once = frozenset(name for name, count in times.items() if count == 1)
-    return _moved(statements, once)
+    return _moved(statements, given_once(statements))
 
 
 def _moved(statements: Sequence[Stmt], once: frozenset[str]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in statements:
-        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-            s = replace(s, body=_moved(s.body, once))
-        elif isinstance(s, While):
-            s = replace(s, head=_moved(s.head, once), body=_moved(s.body, once))
-        elif isinstance(s, If):
-            s = replace(s, body=_moved(s.body, once), orelse=_moved(s.orelse, once))
-            found += _hoistable(s, once)
-            continue
-        found.append(s)
+        s = with_bodies(s, partial(_moved, once=once))
+        found += _hoistable(s, once) if isinstance(s, If) else [s]
     return found
 
 
@@ -134,6 +122,5 @@ def _is_repeatable(value: Expr) -> bool:
     if not isinstance(value, Apply) or not all(map(_is_repeatable, value.operands)):
         return False
     if value.op.name in _DIVISIONS:
-        divisor = value.operands[-1]
-        return isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
+        return is_power_of_two(value.operands[-1])
     return value.op.name in _REPEATABLE

@@ -32,6 +32,7 @@ from fusejit.codegen.analysis.integer_facts import (
 )
 from fusejit.codegen.analysis.integer_values import HIDDEN, Known64, Values, is_condition
 from fusejit.codegen.analysis.kernel_statements import (
+    U64,
     cells_of,
     changed,
     flat,
@@ -63,7 +64,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import SELECT, cast
 
-_U64 = np.dtype(np.uint64)
 ROUNDS = 4  # times that bounds of what a loop carries are tried
 STEP = 16  # a counter that moves by no more never leaves 64 bits: that takes years
 
@@ -187,9 +187,9 @@ class _Walk:
                 return value
             if not self.facts.proves(known - low):
                 return value
-        operands = tuple(cast(o, _U64) for o in value.operands)
+        operands = tuple(cast(o, U64) for o in value.operands)
         op = replace(value.op, kind="u")
-        return cast(Apply(op, operands, _U64), I64)
+        return cast(Apply(op, operands, U64), I64)
 
     def check(self, s: If) -> list[Stmt]:
         """``if not inside: leave``."""

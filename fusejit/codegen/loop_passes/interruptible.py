@@ -24,13 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops.index_math import (
+    I64,
     add,
     compute,
     either,
@@ -41,10 +40,11 @@ from fusejit.ir.loops.index_math import (
     maximum,
     minimum,
     mul,
+    number,
     operand,
     sub,
 )
-from fusejit.ir.loops.mentioned_names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names, parts
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
@@ -55,7 +55,6 @@ from fusejit.ir.loops.nodes import (
     If,
     Integer,
     Let,
-    Number,
     ParallelFor,
     Scratch,
     Stmt,
@@ -68,7 +67,6 @@ from fusejit.ir.loops.polynomial import Polynomial
 UNKNOWN_TRIPS, UNKNOWN_NEST = 16, FIRST_UNITS // 16
 """Iterations of a loop, and units of a nest, whose extents are not known before the loop."""
 
-_I64 = np.dtype(np.int64)
 _LEFT, _STATE = Var("poll_left"), Var("poll_w")
 _ZERO = Polynomial.const(0)
 
@@ -84,25 +82,20 @@ def interruptible(statements: Sequence[Stmt]) -> list[Stmt]:
 
 def _has_loops(s: Stmt) -> bool:
     """Whether a loop of the program stands in a statement, or is it."""
-    if isinstance(s, While) or (isinstance(s, For) and s.of_program):
-        return True
-    inner = s.body if isinstance(s, ParallelFor) else ()
-    return any(map(_has_loops, inner)) or any(map(_has_loops, list(flat([s]))[1:]))
+    return any(
+        isinstance(t, While) or (isinstance(t, For) and t.of_program) for t in flat([s], nests=True)
+    )
 
 
 def _begin() -> list[Stmt]:
     return [
         Let(_STATE.name, Call("poll_state", (operand(FIRST_UNITS),))),
-        Let(_LEFT.name, _number(FIRST_UNITS)),
+        Let(_LEFT.name, number(FIRST_UNITS)),
     ]
 
 
 def _less(units: Expr) -> Stmt:
     return Let(_LEFT.name, sub(_LEFT, units), rebind=True)
-
-
-def _number(value: int) -> Number:
-    return Number(value, _I64)
 
 
 @dataclass
@@ -134,16 +127,18 @@ class _Polls:
                 return [replace(s, body=self.counted(s.body), head=self.block(s.head))]
             case For() if s.of_program and not self.depth:
                 return self.in_stretches(s)
-            case For() if s.of_program and (_levels(s) > 2 or _has_nests(s)):
+            case For() if s.of_program and (
+                _levels(s) > 2 or any(isinstance(t, ParallelFor) for t in flat([s]))
+            ):
                 return [replace(s, body=self.counted(s.body))]
             case For() | While() if self.depth and _levels(s) > 1:
-                return [_less(_number(UNKNOWN_NEST)), s]
+                return [_less(number(UNKNOWN_NEST)), s]
             case For() if self.depth:
-                return [_less(maximum(sub(s.upper, s.lower), _number(0))), s]
+                return [_less(maximum(sub(s.upper, s.lower), number(0))), s]
             case ParallelFor() if s.streamed is None and any(map(_has_loops, s.body)):
                 return self.in_chunks(s)
             case ParallelFor() if self.depth:
-                units = maximum(int_of(s.work_ns), _number(UNKNOWN_NEST))
+                units = maximum(int_of(s.work_ns), number(UNKNOWN_NEST))
                 return [_less(units), s]
         return [s]
 
@@ -153,7 +148,7 @@ class _Polls:
         body = self.inside(statements)
         asked: list[Stmt] = [Let(_LEFT.name, Call("poll", (_STATE,)), rebind=True)]
         return [
-            _less(_number(1)),
+            _less(number(1)),
             If(compute("<=", _LEFT, 0), [*asked, self.leave(_LEFT)]),
             *body,
         ]
@@ -212,8 +207,8 @@ class _Polls:
         self.polls = True
         is_over = equal(Element(fault, _ZERO), Status.INTERRUPTED)
         memory: list[Stmt] = [
-            Scratch(fault, Integer(Polynomial.const(1)), _I64, True),
-            StoreElement(fault, _ZERO, _number(0)),
+            Scratch(fault, Integer(Polynomial.const(1)), I64, True),
+            StoreElement(fault, _ZERO, number(0)),
         ]
         over: Stmt = If(is_over, [Exit(Status.INTERRUPTED)])
         launch = replace(s, body=[over, *_begin(), *body], fault=fault)
@@ -223,60 +218,48 @@ class _Polls:
 
 def _levels(s: Stmt) -> int:
     """How many loops stand within each other."""
-    inner: list[Stmt] = []
-    match s:
-        case For() | ParallelFor():
-            inner = list(s.body)
-        case While():
-            inner = [*s.head, *s.body]
-        case If():
-            inner = [*s.body, *s.orelse]
+    inner = [*parts(s)[1]]
     return (not isinstance(s, If) and bool(inner)) + max(map(_levels, inner), default=0)
-
-
-def _has_nests(s: Stmt) -> bool:
-    return any(isinstance(t, ParallelFor) for t in flat([s]))
 
 
 def _first_stretch(s: For) -> Expr:
     """How many iterations of a loop have about `FIRST_UNITS`."""
     if _levels(s) == 1:
-        return _number(FIRST_UNITS)
-    given = {t.name for t in flat(s.body) if isinstance(t, Let | Scratch)}
-    given |= {t.var for t in flat([s]) if isinstance(t, For)}
-    units = _sum([_units(t, frozenset(given)) for t in s.body])
-    return maximum(floordiv(_number(FIRST_UNITS), add(_number(1), units)), _number(1))
+        return number(FIRST_UNITS)
+    names = frozenset(name for t in flat([s]) for name in given(t))
+    units = _sum([_units(t, names) for t in s.body])
+    return maximum(floordiv(number(FIRST_UNITS), add(number(1), units)), number(1))
 
 
-def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
-    """About how many nanoseconds a statement takes, by what is known before the loop."""
+def _units(s: Stmt, names: frozenset[str]) -> Expr | None:
+    """About how many nanoseconds a statement takes, by what is known before ``names`` are given."""
 
     def known(expr: Expr) -> bool:
-        return not expr_names(expr) & given
+        return not expr_names(expr) & names
 
     match s:
         case For():
-            trips: Expr = _number(UNKNOWN_TRIPS)
+            trips: Expr = number(UNKNOWN_TRIPS)
             if known(s.lower) and known(s.upper):
-                trips = maximum(sub(s.upper, s.lower), _number(0))
-            inner = [_units(t, given) for t in s.body]
+                trips = maximum(sub(s.upper, s.lower), number(0))
+            inner = [_units(t, names) for t in s.body]
             if not any(inner):
                 return trips
-            return mul(trips, add(_number(1), _sum(inner)))
+            return mul(trips, add(number(1), _sum(inner)))
         case While():
-            inner = [_units(t, given) for t in s.body]
-            return mul(_sum([_number(1), *inner]), _number(UNKNOWN_TRIPS))
+            inner = [_units(t, names) for t in s.body]
+            return mul(_sum([number(1), *inner]), number(UNKNOWN_TRIPS))
         case ParallelFor() if known(s.work_ns):
-            return maximum(int_of(s.work_ns), _number(UNKNOWN_NEST))
+            return maximum(int_of(s.work_ns), number(UNKNOWN_NEST))
         case ParallelFor():
-            return _number(UNKNOWN_NEST)
+            return number(UNKNOWN_NEST)
         case If():
-            inner = [_units(t, given) for t in (*s.body, *s.orelse)]
+            inner = [_units(t, names) for t in (*s.body, *s.orelse)]
             return _sum(inner) if any(inner) else None
     return None
 
 
 def _sum(terms: Sequence[Expr | None]) -> Expr:
     """The sum of those that are not None."""
-    present = [t for t in terms if t is not None] or [_number(0)]
+    present = [t for t in terms if t is not None] or [number(0)]
     return add(*present) if len(present) > 1 else present[0]

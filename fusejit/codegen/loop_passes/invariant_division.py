@@ -16,10 +16,11 @@ it is. So do constants, with which LLVM knows what to do, and the divisions of n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.codegen.analysis.rewriting import FreshNames, with_bodies, with_operands
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
@@ -29,11 +30,9 @@ from fusejit.ir.loops.nodes import (
     Let,
     Operation,
     ParallelFor,
-    Scratch,
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 
 _PREPARED = {
@@ -45,35 +44,27 @@ _PREPARED = {
 
 def prepare_divisors(statements: Sequence[Stmt]) -> list[Stmt]:
     """Prepare the uniform divisors of all nests in ``statements``."""
-    return _Prepare(all_mentioned(statements)).block(statements)
+    return _Prepare(FreshNames("divisor", statements)).block(statements)
 
 
 @dataclass(slots=True)
 class _Prepare:
-    taken: frozenset[str]
-    count: int = 0
+    new_name: FreshNames
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
         return [new for s in statements for new in self.statement(s)]
 
     def statement(self, s: Stmt) -> list[Stmt]:
-        if isinstance(s, ParallelFor):
-            return self.nest(replace(s, body=self.block(s.body)))
-        if isinstance(s, For):
-            return [replace(s, body=self.block(s.body))]
-        if isinstance(s, While):
-            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
-        if isinstance(s, If):
-            return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
-        return [s]
+        s = with_bodies(s, self.block, nests=True)
+        return self.nest(s) if isinstance(s, ParallelFor) else [s]
 
     def nest(self, nest: ParallelFor) -> list[Stmt]:
         """The nest with its outermost loops prepared, and what that needs before it."""
         before: list[Stmt] = []
         body: list[Stmt] = []
-        own = set(_given(nest.body))
+        own = _given(nest.body)
         for s in nest.body:
-            loop = _Divisors(self, frozenset(_given((s,))))
+            loop = _Divisors(self.new_name, _given((s,)))
             (new,) = loop.block((s,)) if isinstance(s, For | If) else (s,)
             for divisor, name in loop.names.items():
                 let = Let(name, Call("reciprocal_of", (Var(divisor),)))
@@ -81,17 +72,12 @@ class _Prepare:
             body.append(new)
         return [*before, replace(nest, body=body)]
 
-    def new_name(self) -> str:
-        name = f"divisor{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
-
 
 @dataclass(slots=True)
 class _Divisors:
     """The uniform divisors of one loop, which ``changed`` are not, and what they are called."""
 
-    prepare: _Prepare
+    new_name: FreshNames
     changed: frozenset[str]
     names: dict[str, str] = field(default_factory=dict)
 
@@ -101,40 +87,23 @@ class _Divisors:
     def statement(self, s: Stmt) -> Stmt:
         if isinstance(s, Let | StoreElement):
             return replace(s, value=self.expr(s.value))
-        if isinstance(s, For):
-            return replace(s, body=self.block(s.body))
         if isinstance(s, If):
-            condition = self.expr(s.condition)
-            body, orelse = self.block(s.body), self.block(s.orelse)
-            return replace(s, condition=condition, body=body, orelse=orelse)
-        return s
+            s = replace(s, condition=self.expr(s.condition))
+        return with_bodies(s, self.block) if isinstance(s, For | If) else s
 
     def expr(self, expr: Expr) -> Expr:
-        if not isinstance(expr, Apply | Call):
-            return expr
-        operands = tuple(map(self.expr, expr.operands))
+        expr = with_operands(expr, self.expr)
         prepared = _PREPARED.get(expr.op) if isinstance(expr, Apply) else None
-        if prepared is not None:
-            divisor = operands[1]
+        if isinstance(expr, Apply) and prepared is not None:
+            divisor = expr.operands[1]
             if isinstance(divisor, Var) and divisor.name not in self.changed:
                 if divisor.name not in self.names:
-                    self.names[divisor.name] = self.prepare.new_name()
+                    self.names[divisor.name] = self.new_name()
                 multiplier = Var(self.names[divisor.name])
-                return Call(prepared, (*operands, multiplier))
-        return replace(expr, operands=operands)
+                return Call(prepared, (*expr.operands, multiplier))
+        return expr
 
 
-def _given(statements: Sequence[Stmt]) -> Iterator[str]:
+def _given(statements: Sequence[Stmt]) -> frozenset[str]:
     """Every name that statements give, those inside nests too."""
-    for s in statements:
-        if isinstance(s, Let | Scratch):
-            yield s.name
-        elif isinstance(s, For):
-            yield s.var
-            yield from _given(s.body)
-        elif isinstance(s, While):
-            yield from _given((*s.head, *s.body))
-        elif isinstance(s, If):
-            yield from _given((*s.body, *s.orelse))
-        elif isinstance(s, ParallelFor):
-            yield from _given(s.body)
+    return frozenset(name for s in flat(statements, nests=True) for name in given(s))

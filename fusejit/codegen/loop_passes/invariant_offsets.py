@@ -19,12 +19,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.codegen.analysis.rewriting import FreshNames, with_bodies, with_offsets
 from fusejit.dataclass import replace
-from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
-    Element,
     Expr,
     For,
     If,
@@ -43,13 +40,12 @@ def hoist_offsets(statements: Sequence[Stmt]) -> list[Stmt]:
 
     Nests (`ParallelFor`) stay as they are: their loops order what they move through themselves.
     """
-    return _Hoist(all_mentioned(statements)).block(statements, None)
+    return _Hoist(FreshNames("above", statements)).block(statements, None)
 
 
 class _Hoist:
-    def __init__(self, taken: frozenset[str]) -> None:
-        self.taken = taken
-        self.count = 0
+    def __init__(self, new_name: FreshNames) -> None:
+        self.new_name = new_name
 
     def block(self, statements: Sequence[Stmt], loop: _Invariants | None) -> list[Stmt]:
         """Statements whose innermost loop is ``loop``, with what inner loops need before them."""
@@ -57,7 +53,9 @@ class _Hoist:
 
     def statement(self, s: Stmt, loop: _Invariants | None) -> list[Stmt]:
         if isinstance(s, For | While):
-            inner = _Invariants(self, frozenset(name for t in flat((s,)) for name in given(t)))
+            inner = _Invariants(
+                self.new_name, frozenset(name for t in flat((s,)) for name in given(t))
+            )
             body = self.block(s.body, inner)
             rewritten: Stmt
             if isinstance(s, While):
@@ -68,29 +66,22 @@ class _Hoist:
             return [*inner.lets(), rewritten]
         if isinstance(s, If):
             condition = s.condition if loop is None else loop.expr(s.condition)
-            body, orelse = self.block(s.body, loop), self.block(s.orelse, loop)
-            return [replace(s, condition=condition, body=body, orelse=orelse)]
-        if isinstance(s, ParallelFor) and s.of_program:
-            return [replace(s, body=self.block(s.body, None))]
-        if loop is None:
-            return [s]
+            s = replace(s, condition=condition)
+            return [with_bodies(s, lambda body: self.block(body, loop))]
+        if loop is None or isinstance(s, ParallelFor):
+            return [with_bodies(s, lambda body: self.block(body, None))]
         if isinstance(s, Let):
             return [replace(s, value=loop.expr(s.value))]
         if isinstance(s, StoreElement):
             return [replace(s, offset=loop.offset(s.offset), value=loop.expr(s.value))]
         return [s]
 
-    def new_name(self) -> str:
-        name = f"above{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
-
 
 class _Invariants:
     """What one loop leaves as it is, and the names that parts of offsets got before it."""
 
-    def __init__(self, names: _Hoist, given: frozenset[str]) -> None:
-        self.names = names
+    def __init__(self, new_name: FreshNames, given: frozenset[str]) -> None:
+        self.new_name = new_name
         self.given = given
         self.parts: dict[Polynomial, str] = {}
 
@@ -100,23 +91,16 @@ class _Invariants:
     def offset(self, offset: Polynomial) -> Polynomial:
         constant = [t for t in offset.terms if not t[0]]
         part = Polynomial(
-            tuple(t for t in offset.terms if t[0] and not self._changes(Polynomial((t,))))
+            tuple(t for t in offset.terms if t[0] and not Polynomial((t,)).names() & self.given)
         )
         if len(part.terms) + len(constant) == len(offset.terms) or not _is_work(part):
             return offset
         if part not in self.parts:
-            self.parts[part] = self.names.new_name()
+            self.parts[part] = self.new_name()
         return offset - part + Polynomial.name(self.parts[part])
 
     def expr(self, expr: Expr) -> Expr:
-        if isinstance(expr, Element):
-            return replace(expr, offset=self.offset(expr.offset))
-        if isinstance(expr, Apply | Call):
-            return replace(expr, operands=tuple(map(self.expr, expr.operands)))
-        return expr
-
-    def _changes(self, term: Polynomial) -> bool:
-        return bool(term.names() & self.given)
+        return with_offsets(expr, self.offset)
 
 
 def _is_work(part: Polynomial) -> bool:

@@ -17,24 +17,22 @@ Every point computes exactly what it did: bits do not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from functools import partial
-from typing import TypeGuard
 
 from fusejit.codegen.analysis.chains import (
     Chain,
     are_apart,
     chain_of,
     renamed,
-    renamed_polynomial,
 )
 from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.rewriting import with_bodies, with_operands
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import add
-from fusejit.ir.loops.mentioned_names import memory_of, mentions
+from fusejit.ir.loops.mentioned_names import memory_of, mentions, parts
 from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
     Element,
     Exit,
     Expr,
@@ -53,8 +51,6 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import LoopNestNote
-
-Rewrite = Callable[[Sequence[Stmt]], list[Stmt]]
 
 LOOK_BACK = 8  # statements between two nests that are tried
 MAX_POINTERS = 24  # distinct arrays of one nest
@@ -94,21 +90,6 @@ def _swept(statements: Sequence[Stmt], merging: _Merging) -> list[Stmt]:
     return out
 
 
-def with_bodies(statement: Stmt, rewrite: Rewrite) -> Stmt:
-    """The statement with its loops' and branches' bodies rewritten; nests stay as they are."""
-    if isinstance(statement, For) or _is_program_loop(statement):
-        return replace(statement, body=rewrite(statement.body))
-    if isinstance(statement, While):
-        return replace(statement, head=rewrite(statement.head), body=rewrite(statement.body))
-    if isinstance(statement, If):
-        return replace(statement, body=rewrite(statement.body), orelse=rewrite(statement.orelse))
-    return statement
-
-
-def _is_program_loop(statement: Stmt) -> TypeGuard[ParallelFor]:
-    return isinstance(statement, ParallelFor) and statement.of_program
-
-
 # ---------------------------------------------------------------------------------------- merging
 def _merge_into_earlier(chain: Chain, out: list[Stmt], merging: _Merging) -> bool:
     """Merge the chain, which follows ``out``, with an earlier nest; whether one was found."""
@@ -143,13 +124,8 @@ def _reason(first: Chain, second: Chain) -> str:
 
 def _ends(statement: Stmt) -> bool:
     """Whether the kernel may end there for another reason than want of memory."""
-    if isinstance(statement, Exit):
-        return True
-    if isinstance(statement, If):
-        return any(map(_ends, (*statement.body, *statement.orelse)))
-    if isinstance(statement, While):
-        return any(map(_ends, (*statement.head, *statement.body)))
-    return isinstance(statement, For) and any(map(_ends, statement.body))
+    inner = () if isinstance(statement, ParallelFor) else parts(statement)[1]
+    return isinstance(statement, Exit) or any(map(_ends, inner))
 
 
 def _commute(chain: Chain, other: Stmt) -> bool:
@@ -188,49 +164,15 @@ def merged_chains(first: Chain, second: Chain, own: frozenset[str]) -> Chain | N
     taken = mine | mentions(second.nest)
     for let in second.lets():
         if let.name in mine:
-            to_first[let.name] = Var(_new_name(let.name, taken))
-            taken |= {to_first[let.name].name}  # type: ignore[union-attr]
-    second = _with_names(second, to_first)
+            numbered = (f"{let.name}_{at}" for at in itertools.count(1))
+            name = next(n for n in numbered if n not in taken)
+            to_first[let.name] = Var(name)
+            taken |= {name}
+    second = second.with_names(to_first)
     shared = _shared(first, second)
     if shared is None or not _pays(first, second, shared, own):
         return None
     return _joined(first, second)
-
-
-def _new_name(name: str, taken: frozenset[str]) -> str:
-    at = 1
-    while f"{name}_{at}" in taken:
-        at += 1
-    return f"{name}_{at}"
-
-
-def _with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
-    def let(s: Let) -> Let:
-        name = names.get(s.name, Var(s.name))
-        assert isinstance(name, Var)
-        return replace(s, name=name.name, value=renamed(s.value, names))
-
-    def store(s: StoreElement) -> StoreElement:
-        offset = renamed_polynomial(s.offset, names)
-        return replace(s, offset=offset, value=renamed(s.value, names))
-
-    def point(s: Let | StoreElement | If) -> Let | StoreElement | If:
-        if isinstance(s, Let):
-            return let(s)
-        if isinstance(s, StoreElement):
-            return store(s)
-        stores = [store(t) for t in s.body if isinstance(t, StoreElement)]
-        return replace(s, condition=renamed(s.condition, names), body=stores)
-
-    def loop(s: For) -> For:
-        variable = names[s.var]
-        assert isinstance(variable, Var)
-        lower, upper = renamed(s.lower, names), renamed(s.upper, names)
-        return replace(s, var=variable.name, lower=lower, upper=upper)
-
-    levels = tuple(tuple(map(let, level)) for level in chain.levels)
-    loops, points = tuple(map(loop, chain.loops)), tuple(map(point, chain.points))
-    return Chain(chain.nest, levels, loops, points)
 
 
 def _shared(first: Chain, second: Chain) -> int | None:
@@ -317,9 +259,7 @@ def _after(
 def _forwarded(expr: Expr, known: dict[tuple[Pointer, Polynomial], Expr]) -> Expr:
     if isinstance(expr, Element):
         return known.get((expr.pointer, expr.offset), expr)
-    if isinstance(expr, Apply | Call):
-        return replace(expr, operands=tuple(_forwarded(o, known) for o in expr.operands))
-    return expr
+    return with_operands(expr, lambda operand: _forwarded(operand, known))
 
 
 def _store(s: StoreElement, known: dict[tuple[Pointer, Polynomial], Expr]) -> StoreElement:
@@ -338,42 +278,22 @@ def _without_unread_scratch(statements: Sequence[Stmt]) -> list[Stmt]:
 def _unread(statements: Sequence[Stmt]) -> set[str]:
     scratch: set[str] = set()
     read: set[str] = set()
-    for statement in _flat(statements):
+    for statement in flat(statements):
         if isinstance(statement, Scratch):
             scratch.add(statement.name)
             read |= mentions(statement) - {statement.name}
         elif isinstance(statement, StoreElement | Let):
             read |= mentions(statement)
-        elif isinstance(statement, For | While | If) or _is_program_loop(statement):
-            read |= mentions(_without_bodies(statement))
-        elif isinstance(statement, ParallelFor):
+        elif isinstance(statement, ParallelFor) and not statement.of_program:
             chain = chain_of(statement)
             read |= (
                 {memory_of(p) for p, _ in chain.reads()}
                 if chain is not None
                 else mentions(statement)
             )
+        elif isinstance(statement, For | While | If | ParallelFor):
+            read |= mentions(with_bodies(statement, lambda body: []))
     return scratch - read
-
-
-def _flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement of a kernel, those inside loops and branches after them."""
-    for s in statements:
-        yield s
-        if isinstance(s, For) or _is_program_loop(s):
-            yield from _flat(s.body)
-        elif isinstance(s, While):
-            yield from _flat((*s.head, *s.body))
-        elif isinstance(s, If):
-            yield from _flat((*s.body, *s.orelse))
-
-
-def _without_bodies(statement: For | While | If | ParallelFor) -> Stmt:
-    if isinstance(statement, While):
-        return replace(statement, head=(), body=())
-    if isinstance(statement, If):
-        return replace(statement, body=(), orelse=())
-    return replace(statement, body=())
 
 
 def _stripped(statements: Sequence[Stmt], unread: set[str]) -> list[Stmt]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.dataclass import replace
-from fusejit.ir.loops.nodes import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
+from fusejit.codegen.analysis.rewriting import with_bodies
+from fusejit.ir.loops.nodes import Exit, Free, If, Let, Stmt, StoreElement, While
 
 LIMIT = 40  # statements of a condition that is written twice
 
@@ -27,19 +27,11 @@ def rotate_loops(statements: Sequence[Stmt]) -> list[Stmt]:
 
 
 def _moved(s: Stmt) -> list[Stmt]:
-    if isinstance(s, For):
-        return [replace(s, body=rotate_loops(s.body))]
-    if isinstance(s, If):
-        return [replace(s, body=rotate_loops(s.body), orelse=rotate_loops(s.orelse))]
-    if isinstance(s, ParallelFor) and s.of_program:
-        return [replace(s, body=rotate_loops(s.body))]
-    if not isinstance(s, While):
+    s = with_bodies(s, rotate_loops)
+    size = _size(s.head) if isinstance(s, While) else None
+    if not isinstance(s, While) or size is None or not 0 < size <= LIMIT:
         return [s]
-    head, body = rotate_loops(s.head), rotate_loops(s.body)
-    size = _size(head)
-    if size is None or not 0 < size <= LIMIT:
-        return [replace(s, head=head, body=body)]
-    return [*head, While((), s.condition, [*body, *head])]
+    return [*s.head, While((), s.condition, [*s.body, *s.head])]
 
 
 def _size(statements: Sequence[Stmt]) -> int | None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.codegen.analysis.kernel_statements import changed, flat
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops.index_math import negated, operand
@@ -44,8 +45,6 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-
-"""The status of a kernel that finds no memory for its undo log: NumPy runs the call."""
 
 _W = Var("undo_log_w")
 
@@ -124,12 +123,10 @@ class _UndoLog:
                 return [s]
             case StoreElement() if memory_of(s.pointer) in self.pointers:
                 return [self._or_leave(_kept(s)), s]
-            case If():
-                return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
-            case While():
-                return [replace(s, head=self.block(s.head), body=self.block(s.body))]
+            case If() | While():
+                return [with_bodies(s, self.block)]
             case For() if _ends(s) or any(isinstance(t, While) for t in flat(s.body)):
-                return [replace(s, body=self.block(s.body))]
+                return [with_bodies(s, self.block)]
             case _ if changed([s]) & self.pointers:
                 return [*self._nest(s), s]
         return [s]
@@ -146,14 +143,9 @@ class _UndoLog:
         return [If(negated(Call("keeps_all", (_W,))), body)]
 
     def _with_leave(self, s: Stmt) -> Stmt:
-        match s:
-            case For():
-                return replace(s, body=[self._with_leave(t) for t in s.body])
-            case If():
-                return replace(s, body=[self._with_leave(t) for t in s.body])
-            case StoreElement():
-                return self._or_leave(_kept(s))
-        return s
+        if isinstance(s, StoreElement):
+            return self._or_leave(_kept(s))
+        return with_bodies(s, lambda body: [self._with_leave(t) for t in body])
 
     def _or_leave(self, done: Expr) -> Stmt:
         """Leave the kernel if there was no memory."""

@@ -10,25 +10,21 @@ few instructions and a jump that is foretold, where a division takes 10 to 40 cy
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
-from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.codegen.analysis.kernel_statements import flat, is_power_of_two, known_values
+from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,
-    For,
-    If,
     Integer,
     Let,
-    Number,
     Operation,
-    ParallelFor,
     Stmt,
     Var,
-    While,
 )
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
@@ -39,36 +35,23 @@ _SAME = (CAST, CONVERT, Operation("int"))  # numbers that are not negative, unsi
 def strength_reduce_mod(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel with `near_mod` where a sum is divided."""
     every = [s for s in flat(statements) if isinstance(s, Let)]
-    if not any(_divides(s.value) for s in every):
+    if not any(_is_remainder(e) for s in every for e in subexpressions(s.value)):
         return list(statements)
-    times = Counter(name for s in flat(statements) for name in given(s))
-    known = {s.name: s.value for s in every if times[s.name] == 1}
-    return _block(statements, known)
+    return _block(statements, known_values(statements))
 
 
 def _block(statements: Sequence[Stmt], known: dict[str, Expr]) -> list[Stmt]:
-    return [_statement(s, known) for s in statements]
+    return [
+        replace(s, value=_near(s.value, known))
+        if isinstance(s, Let)
+        else with_bodies(s, partial(_block, known=known))
+        for s in statements
+    ]
 
 
-def _statement(s: Stmt, known: dict[str, Expr]) -> Stmt:
-    if isinstance(s, Let):
-        return replace(s, value=_near(s.value, known)) if _divides(s.value) else s
-    if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
-        return replace(s, body=_block(s.body, known))
-    if isinstance(s, While):
-        return replace(s, head=_block(s.head, known), body=_block(s.body, known))
-    if isinstance(s, If):
-        return replace(s, body=_block(s.body, known), orelse=_block(s.orelse, known))
-    return s
-
-
-def _divides(value: Expr) -> bool:
-    return isinstance(value, Apply) and (_is_remainder(value) or any(map(_divides, value.operands)))
-
-
-def _is_remainder(value: Apply) -> bool:
+def _is_remainder(value: Expr) -> bool:
     """Whether it is one of integers on their own."""
-    return value.op.name == "remainder" and value.op.scalar_form
+    return isinstance(value, Apply) and value.op.name == "remainder" and value.op.scalar_form
 
 
 def _near(value: Expr, known: dict[str, Expr]) -> Expr:
@@ -81,7 +64,7 @@ def _near(value: Expr, known: dict[str, Expr]) -> Expr:
         _is_remainder(value)
         and is_wide
         and _is_sum(operands[0], known)
-        and not _is_power_of_two(operands[1])
+        and not is_power_of_two(operands[1])
     ):
         return Call("near_mod", operands)
     return value
@@ -113,7 +96,3 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 def _is_product(value: Expr, known: dict[str, Expr]) -> bool:
     value = _origin(value, known)
     return isinstance(value, Apply) and value.op not in _SUMS and not _is_remainder(value)
-
-
-def _is_power_of_two(value: Expr) -> bool:
-    return isinstance(value, Number) and int(value.value).bit_count() == 1

@@ -20,15 +20,16 @@ stands there twice, first with literal steps. Other steps are lengths of rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.rewriting import FreshNames, subexpressions, with_bodies, with_offsets
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import both, equal
-from fusejit.ir.loops.mentioned_names import all_mentioned
+from fusejit.ir.loops.mentioned_names import parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,
-    Element,
     Expr,
     For,
     If,
@@ -50,14 +51,13 @@ def prevent_stride_versioning(statements: Sequence[Stmt], strides: frozenset[str
 
     ``strides`` are the names of those of arguments, which may be 1.
     """
-    return _Hide(all_mentioned(statements), strides).block(statements)
+    return _Hide(FreshNames("by", statements), strides).block(statements)
 
 
 class _Hide:
-    def __init__(self, taken: frozenset[str], strides: frozenset[str]) -> None:
-        self.taken = taken
+    def __init__(self, new_name: FreshNames, strides: frozenset[str]) -> None:
+        self.new_name = new_name
         self.strides = strides
-        self.count = 0
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
         return [new for s in statements for new in self.statement(s)]
@@ -65,16 +65,10 @@ class _Hide:
     def statement(self, s: Stmt) -> list[Stmt]:
         if isinstance(s, For) and not _has_loop(s.body):
             return self.innermost(s)
-        if isinstance(s, For | ParallelFor):
-            return [replace(s, body=self.block(s.body))]
-        if isinstance(s, While):
-            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
-        if isinstance(s, If):
-            return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
-        return [s]
+        return [with_bodies(s, self.block, nests=True)]
 
     def innermost(self, loop: For) -> list[Stmt]:
-        if not loop.lanes and not any(map(_pays, _expressions(loop.body))):
+        if not loop.lanes and not _pays(loop.body):
             return [loop]
         found = _Steps(loop.var)
         found.block(loop.body)
@@ -92,11 +86,6 @@ class _Hide:
         usual = replace(loop, body=_Steps(loop.var, ones).block(loop.body))
         are_one = [equal(step, 1) for step in strides]
         return [If(both(*are_one) if len(are_one) > 1 else are_one[0], [usual], hidden)]
-
-    def new_name(self) -> str:
-        name = f"by{self.count}"
-        self.count += 1
-        return self.new_name() if name in self.taken else name
 
 
 class _Steps:
@@ -116,17 +105,11 @@ class _Steps:
         if isinstance(s, StoreElement):
             return replace(s, offset=self.offset(s.offset), value=self.expr(s.value))
         if isinstance(s, If):
-            condition = self.expr(s.condition)
-            body, orelse = self.block(s.body), self.block(s.orelse)
-            return replace(s, condition=condition, body=body, orelse=orelse)
+            return with_bodies(replace(s, condition=self.expr(s.condition)), self.block)
         return s
 
     def expr(self, expr: Expr) -> Expr:
-        if isinstance(expr, Element):
-            return replace(expr, offset=self.offset(expr.offset))
-        if isinstance(expr, Apply | Call):
-            return replace(expr, operands=tuple(map(self.expr, expr.operands)))
-        return expr
+        return with_offsets(expr, self.offset)
 
     def offset(self, offset: Polynomial) -> Polynomial:
         step = offset.coefficient(self.var)
@@ -139,25 +122,10 @@ class _Steps:
 
 
 def _has_loop(statements: Sequence[Stmt]) -> bool:
-    return any(
-        isinstance(s, For | While | ParallelFor)
-        or (isinstance(s, If) and (_has_loop(s.body) or _has_loop(s.orelse)))
-        for s in statements
-    )
+    return any(isinstance(s, For | While | ParallelFor) for s in flat(statements))
 
 
-def _expressions(statements: Sequence[Stmt]) -> Iterator[Expr]:
-    for s in statements:
-        if isinstance(s, Let | StoreElement):
-            yield s.value
-        elif isinstance(s, If):
-            yield s.condition
-            yield from _expressions((*s.body, *s.orelse))
-
-
-def _pays(expr: Expr) -> bool:
-    """Whether it holds a function, a root or a quotient."""
-    if not isinstance(expr, Apply | Call):
-        return False
-    does = isinstance(expr, Apply) and expr.op.name in _FUNCTIONS
-    return does or any(map(_pays, expr.operands))
+def _pays(statements: Sequence[Stmt]) -> bool:
+    """Whether statements without loops compute a function, a root or a quotient."""
+    exprs = (e for s in flat(statements) for value in parts(s)[0] for e in subexpressions(value))
+    return any(isinstance(e, Apply) and e.op.name in _FUNCTIONS for e in exprs)

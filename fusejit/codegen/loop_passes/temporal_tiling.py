@@ -22,11 +22,11 @@ from fusejit.codegen.analysis.chains import (
     Chain,
     chain_of,
 )
-from fusejit.codegen.loop_passes.loop_fusion import with_bodies
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
 from fusejit.ir.loops.mentioned_names import mentions
-from fusejit.ir.loops.nodes import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
+from fusejit.ir.loops.nodes import For, Integer, Let, ParallelFor, Pointer, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import LoopNestNote
 
@@ -69,16 +69,9 @@ def _moved(loop: For) -> ParallelFor | None:
     ]
     count = ceildiv(name("hi") - name("lo"), points)
     tiles = For(tile, Integer(Polynomial.const(0)), count, body)
-    return replace(
-        chain.nest,
-        work_ns=mul(chain.nest.work_ns, _trips(loop)),
-        body=[tiles],
-        streamed=None,
-    )
-
-
-def _trips(loop: For) -> Expr:
-    return floordiv(maximum(sub(loop.upper, loop.lower), 0), loop.step)
+    trips = floordiv(maximum(sub(loop.upper, loop.lower), 0), loop.step)
+    work = mul(chain.nest.work_ns, trips)
+    return replace(chain.nest, work_ns=work, body=[tiles], streamed=None)
 
 
 def _may_move(loop: For, chain: Chain) -> bool:

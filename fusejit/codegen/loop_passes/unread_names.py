@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
-
+from fusejit.codegen.analysis.kernel_statements import U64
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64
 from fusejit.ir.loops.mentioned_names import mentions
@@ -13,19 +14,16 @@ from fusejit.ir.loops.nodes import (
     Apply,
     Element,
     Expr,
-    For,
-    If,
     Integer,
     Let,
     Number,
     Operation,
-    ParallelFor,
     Stmt,
     Var,
     While,
 )
 
-_DROPPED = (I64, np.dtype(np.uint64), BOOL)
+_DROPPED = (I64, U64, BOOL)
 
 
 def drop_unread(statements: Sequence[Stmt], cells: frozenset[str]) -> list[Stmt]:
@@ -41,23 +39,13 @@ def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) ->
             if s.name not in read and s.name not in cells and _has_no_effect(s.value):
                 continue
             read |= mentions(Let("_", s.value))
-        elif isinstance(s, If):
-            body, orelse = _block(s.body, cells, read), _block(s.orelse, cells, read)
-            read |= mentions(If(s.condition, ()))
-            s = replace(s, body=body, orelse=orelse)
-        elif isinstance(s, For):
-            body = _block(s.body, cells, read)
-            read |= mentions(replace(s, body=()))
-            s = replace(s, body=body)
         elif isinstance(s, While):
             body = _block(s.body, cells, read)
             read |= mentions(While((), s.condition, ()))
             s = replace(s, head=_block(s.head, cells, read), body=body)
-        elif isinstance(s, ParallelFor) and s.of_program:
-            read |= mentions(replace(s, body=()))
-            s = replace(s, body=_block(s.body, cells, read))
         else:
-            read |= mentions(s)
+            read |= mentions(with_bodies(s, lambda body: []))
+            s = with_bodies(s, partial(_block, cells=cells, read=read))
         kept.append(s)
     kept.reverse()
     return kept

@@ -234,35 +234,6 @@ def probe() -> VectorSupport:
     return detect()
 
 
-def external_symbols(
-    name: str, dtype: str, support: VectorSupport | None = None
-) -> tuple[str, ...]:
-    """Symbols that object code calling `name` on `dtype` needs from outside.
-
-    Whoever loads such code calls `load_library` first and then checks each symbol with
-    ``llvmlite.binding.address_of_symbol``: an unresolved symbol is a crash.
-
-    Parameters
-    ----------
-    name : str
-        A name of generated source. Names without a library function give ``()``.
-    dtype : str
-        ``"f32"`` or ``"f64"``; anything else gives ``()``.
-    support : VectorSupport, optional
-        Defaults to `probe`.
-
-    Examples
-    --------
-    >>> external_symbols("exp", "f32", VectorSupport("", 0, ()))
-    ('expf',)
-    """
-    function = MATH_FUNCTIONS.get(name)
-    if function is None or dtype not in FLOAT_BITS:
-        return ()
-    form = (support or probe()).form(name, dtype)
-    return (form.symbol if form else scalar_symbol(function, dtype),)
-
-
 def load_library(support: VectorSupport | None = None) -> None:
     """Make the vector functions visible to LLVM's linker; does nothing where none are used."""
     import llvmlite.binding as llvm

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import compute, operand
 from fusejit.ir.loops.mentioned_names import free_names
@@ -23,7 +24,6 @@ from fusejit.ir.loops.nodes import (
     Call,
     Exit,
     Expr,
-    For,
     If,
     Launch,
     LoopFunction,
@@ -35,7 +35,6 @@ from fusejit.ir.loops.nodes import (
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 
@@ -67,12 +66,6 @@ class _Outliner:
 
     def statement(self, s: Stmt) -> Sequence[Stmt]:
         match s:
-            case For():
-                return (replace(s, body=self.block(s.body)),)
-            case While():
-                return (replace(s, head=self.block(s.head), body=self.block(s.body)),)
-            case If():
-                return (replace(s, body=self.block(s.body), orelse=self.block(s.orelse)),)
             case ParallelFor():
                 return (self.launch(s),)
             case Exit():
@@ -80,7 +73,7 @@ class _Outliner:
             case Scratch(exit_status=int() as status) if not s.on_stack:
                 is_full = Call("is_null", (Var(s.name),))
                 return replace(s, exit_status=None), If(is_full, self.exit(Exit(status)))
-        return (s,)
+        return (with_bodies(s, self.block),)
 
     def exit(self, s: Exit) -> list[Stmt]:
         status: Expr = operand(s.status)

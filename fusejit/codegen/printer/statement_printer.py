@@ -40,11 +40,12 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 _INDENT = "    "
 _CLOSEST = FUNCTION
-_CONVERSIONS = {"convert": "{T}({0})", "cast": "cast({0}, {T})"}
+_CONVERSIONS = {CONVERT: "{T}({0})", CAST: "cast({0}, {T})"}
 
 
 def emit_kernel(module: LoopModule) -> str:
@@ -80,7 +81,7 @@ def _statement(s: Stmt, depth: int) -> list[str]:
             return [f"{pad}put({s.pointer}, {s.offset}, {expression(s.value)})"]
         case Scratch():
             function = "scratch" if s.on_stack else "heap_scratch"
-            size = f"{expression(s.size)}, {token(s.dtype)}{scope_text(s.scope)}"
+            size = f"{expression(s.size)}, {token(s.dtype)}{f', {s.scope}' if s.scope else ''}"
             return [f"{pad}{s.name} = {function}({size})"]
         case Free():
             return [f"{pad}free_scratch({s.name})"]
@@ -117,11 +118,6 @@ def launcher_of(launch: Launch) -> str:
     return "uneven_for" if launch.is_uneven else "parallel_for"
 
 
-def scope_text(scope: int) -> str:
-    """The alias scope argument of ``scratch``, where there is one."""
-    return f", {scope}" if scope else ""
-
-
 def expression(expr: Expr) -> str:
     """An expression as Python text."""
     return _bound(expr)[0]
@@ -147,7 +143,7 @@ def _bound(expr: Expr) -> tuple[str, int]:
         return _of_indices(expr)
     operands = [_within(operand, _CLOSEST) for operand in expr.operands]
     name = "" if expr.dtype is None else token(expr.dtype)
-    return _template(expr.op).format(*operands, T=name), _CLOSEST
+    return form_text(expr.op).format(*operands, T=name), _CLOSEST
 
 
 def _within(expr: Expr, binds: int) -> str:
@@ -186,9 +182,10 @@ def _is_factor(value: Polynomial) -> bool:
     return all(len(names) + (abs(c) != 1) <= 1 for names, c in value.terms)
 
 
-def _template(op: Operation) -> str:
-    if op.name in _CONVERSIONS and not op.kind:
-        return _CONVERSIONS[op.name]
+def form_text(op: Operation) -> str:
+    """The form of an operation, as its row has it."""
+    if op in _CONVERSIONS:
+        return _CONVERSIONS[op]
     row = SCALAR_OPS[op.name]
     return row.scalar_templates[op.kind] if op.scalar_form else row.templates[op.kind]
 

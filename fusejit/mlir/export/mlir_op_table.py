@@ -65,7 +65,7 @@ def cast_lines(source: np.dtype, target: np.dtype) -> Lines:
     MLIR leaves a float that the integer type cannot hold undefined; fusejit gives NumPy's number.
     """
     if source == target or (
-        source.kind in "iu" and target.kind in "iu" and _same_width(source, target)
+        source.kind in "iu" and target.kind in "iu" and source.itemsize == target.itemsize
     ):
         return ()
     if target.kind == "b":
@@ -82,10 +82,6 @@ def cast_lines(source: np.dtype, target: np.dtype) -> Lines:
     else:
         op = "trunci"
     return (f"arith.{op} {{0}} : {{t}} to {{r}}",)
-
-
-def _same_width(left: np.dtype, right: np.dtype) -> bool:
-    return left.itemsize == right.itemsize
 
 
 # ----------------------------------------------------------------------------- from MLIR to a row

@@ -35,6 +35,7 @@ from fusejit.ir.ops import (
     ViewOp,
     Write,
 )
+from fusejit.ir.payload import I64
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -51,8 +52,6 @@ from fusejit.mlir.export.patterns import (
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.size_printer import Ssa
 from fusejit.mlir.export.tensors import TensorPrinter
-
-_I64 = np.dtype(np.int64)
 
 
 def mlir_text(graph: Graph) -> str:
@@ -84,7 +83,7 @@ class _Emitter(TensorPrinter):
                 self.arrays[buffer] = ssa
                 self.parameter(ssa.type, buffer.origin, buffer.name)
         for scalar in self.graph.scalars:
-            if scalar.value.type.dtype == _I64 and self.is_computed(scalar.expr):
+            if scalar.value.type.dtype == I64 and self.is_computed(scalar.expr):
                 self.computed[scalar.value] = scalar.expr
                 continue
             ssa = Ssa(f"%arg{len(self.parameters)}", scalar.value.type.dtype, None)

@@ -14,7 +14,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand
-from fusejit.ir.payload import identity_payload
+from fusejit.ir.payload import I64, identity_payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.types import IteratorType, TensorType
@@ -22,8 +22,6 @@ from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.mlir_op_table import literal, mlir_type
 from fusejit.mlir.export.patterns import Cut, cut_of
 from fusejit.mlir.export.size_printer import SizePrinter, Ssa, sized_type
-
-_I64 = np.dtype(np.int64)
 
 
 class TensorPrinter(SizePrinter):
@@ -42,7 +40,7 @@ class TensorPrinter(SizePrinter):
         if value in self.computed and value not in self.values:
             index = self.host_index(self.computed[value])
             name = self.define(f"arith.index_cast {index} : index to i64")
-            self.values[value] = Ssa(name, _I64, None)
+            self.values[value] = Ssa(name, I64, None)
         return self.values[value]
 
     def unsupported(self, op: Op, what: str) -> UnsupportedError:
