@@ -15,19 +15,17 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, supported
+from fusejit.tracer.values.operand_types import supported
 from fusejit.tracer.values.shapes import Extents
 
 Starts = tuple[AffineExpr, ...]
 
 
-@primitive(np.block)
+@primitive_of("arrays", np.block)
 def block(arrays: Any) -> Any:
     """``np.block``: the innermost lists along the last axis, those around along the ones before."""
-    if not contains_traced(arrays):
-        return NotImplemented
     depth = _depth(arrays)
     leaves = [array_from(leaf) for leaf in _leaves(arrays)]
     rank = max(depth, *(a.ndim for a in leaves))

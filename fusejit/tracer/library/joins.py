@@ -25,6 +25,7 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     Operand,
@@ -231,11 +232,9 @@ def column_stack(tup: Any) -> Any:
     return concatenate(columns, 1)
 
 
-@primitive(np.append)
+@primitive_of("arr values", np.append)
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: two arrays joined, flattened without ``axis``."""
-    if not contains_traced([arr, values]):
-        return NotImplemented
     first, second = _as_array(arr), _as_array(values)
     if axis is None:
         ravel = PRIMITIVES[np.ravel]
@@ -243,11 +242,9 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate([first, second], axis)
 
 
-@primitive(np.insert)
+@primitive_of("arr obj values", np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` of numbers, or of a vector, before one place of a vector."""
-    if not contains_traced([arr, obj, values]):
-        return NotImplemented
     array, at = _as_array(arr), value_of(obj)
     given = _inserted(values, array.dtype)
     is_vector = array.ndim == 1 and given.ndim == 1 and axis in (None, 0, -1)

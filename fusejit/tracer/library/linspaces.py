@@ -17,6 +17,7 @@ from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     I64,
@@ -123,7 +124,7 @@ def _finished(
     )
 
 
-@primitive(np.geomspace)
+@primitive_of("start stop num", np.geomspace)
 def geomspace(
     start: Any,
     stop: Any,
@@ -136,8 +137,6 @@ def geomspace(
 
     Source: ``numpy._core.function_base.geomspace``.
     """
-    if not contains_traced([start, stop, num]):
-        return NotImplemented
     if not all(is_host_number(e) and e > 0 for e in (start, stop)):
         what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
         raise unsupported(what, "take np.exp of np.linspace between the logarithms")
@@ -169,7 +168,7 @@ def geomspace(
     return _with_points_at(converted, axis, is_converted)
 
 
-@primitive(np.logspace)
+@primitive_of("start stop num base", np.logspace)
 def logspace(
     start: Any,
     stop: Any,
@@ -180,8 +179,6 @@ def logspace(
     axis: Any = 0,
 ) -> Any:
     """``np.logspace``: powers of ``base`` at the points of ``linspace``."""
-    if not contains_traced([start, stop, num, base]):
-        return NotImplemented
     if isinstance(base, TracedArray) and base.ndim:
         raise unsupported("np.logspace with an array of bases is not traced", MOVE_OUTSIDE)
     exponents = PRIMITIVES[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)

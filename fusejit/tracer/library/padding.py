@@ -29,9 +29,9 @@ from fusejit.tracer.library.linspaces import linspace
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 MAX_PARTS = 9  # of an array that is padded along two axes
@@ -65,11 +65,9 @@ class Widths:
         return self.before + self.size
 
 
-@primitive(np.pad)
+@primitive_of("array pad_width", np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """``np.pad``, all modes but ``median`` and functions."""
-    if not contains_traced([array, pad_width]):
-        return NotImplemented
     if not isinstance(mode, str) or mode == "median":
         what = "np.pad with mode='median' or a function is not traced"
         raise unsupported(what, MOVE_OUTSIDE)

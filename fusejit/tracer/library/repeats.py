@@ -16,9 +16,9 @@ from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
@@ -51,11 +51,9 @@ def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) 
     return result
 
 
-@primitive(np.tile)
+@primitive_of("A reps", np.tile)
 def tile(A: Any, reps: Any) -> Any:
     """``np.tile``: the whole array again and again along each axis."""
-    if not contains_traced([A, reps]):
-        return NotImplemented
     array = array_from(A)
     is_one = isinstance(reps, SymbolicNumber | TracedArray) or not np.iterable(reps)
     given = [reps] if is_one else list(reps)  # NumPy's tuple(reps), of members of a Flag too
@@ -85,11 +83,9 @@ def _with_rank(array: TracedArray, rank: int) -> TracedArray:
     return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
 
 
-@primitive(np.repeat)
+@primitive_of("a repeats", np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """``np.repeat`` by one number: each element several times."""
-    if not contains_traced([a, repeats]):
-        return NotImplemented
     if isinstance(repeats, list | tuple | np.ndarray | TracedArray):
         what = "np.repeat with a number of its own for each element is not traced"
         raise unsupported(what, "repeat outside the decorated function")

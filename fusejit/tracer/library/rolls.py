@@ -21,22 +21,21 @@ from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import I64, contains_traced
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 
 
-@primitive(np.roll)
+@primitive_of("a", np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """``np.roll``: elements that leave at one end enter at the other.
 
     ``shift`` may be a number of each call: the offset ``shift % n`` is then a symbol.
     """
-    if not contains_traced(a):
-        return NotImplemented
     array = array_operand(a)
     if array.kind is not Kind.ARRAY:
         array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)

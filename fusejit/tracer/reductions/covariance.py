@@ -15,9 +15,9 @@ from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.contraction import matmul
 from fusejit.tracer.reductions.over_axes import mean_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, contains_traced
+from fusejit.tracer.values.operand_types import F64
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
@@ -33,7 +33,7 @@ def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> Traced
     return permuted(made, (1, 0)) if not rowvar and not one_row else made
 
 
-@primitive(np.cov)
+@primitive_of("m y", np.cov)
 def cov(
     m: Any,
     y: Any = None,
@@ -49,8 +49,6 @@ def cov(
 
     Source: ``numpy.lib._function_base_impl.cov``.
     """
-    if not contains_traced([m, y]):
-        return NotImplemented
     if fweights is not None or aweights is not None:
         raise unsupported("np.cov with weights is not traced", MOVE_OUTSIDE)
     if bias is not True and bias is not False:
@@ -76,11 +74,9 @@ def cov(
     return squeeze(apply_ufunc(np.multiply, (products, 1.0 / degrees)))
 
 
-@primitive(np.corrcoef)
+@primitive_of("x y", np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """``np.corrcoef``: covariances over standard deviations, within -1 and 1."""
-    if not contains_traced([x, y]):
-        return NotImplemented
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not covariance.ndim:
         return apply_ufunc(np.true_divide, (covariance, covariance))

@@ -24,9 +24,9 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.view_functions import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, operand_of, supported
+from fusejit.tracer.values.operand_types import operand_of, supported
 
 Inside = tuple[str, AffineExpr]  # a comparison of ``i + j`` with a bound
 
@@ -107,22 +107,18 @@ def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool
     return first, second, is_longer, supported(np.result_type(first.dtype, second.dtype))
 
 
-@primitive(np.convolve)
+@primitive_of("a v", np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """``out[n] = sum_m a[m] * v[n - m]``, the sum in another order than NumPy's dot products."""
-    if not contains_traced([a, v]):
-        return NotImplemented
     first, second, is_longer, dtype = _operands(a, v, mode)
     if is_longer:
         first, second = second, first
     return _correlated(first, second[::-1], mode, dtype)
 
 
-@primitive(np.correlate)
+@primitive_of("a v", np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """``out[k] = sum_n a[n + k] * v[n]``, the sum in another order than NumPy's dot products."""
-    if not contains_traced([a, v]):
-        return NotImplemented
     first, second, is_longer, dtype = _operands(a, v, mode)
     if not is_longer:
         return _correlated(first, second, mode, dtype)

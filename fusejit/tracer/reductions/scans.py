@@ -31,6 +31,7 @@ from fusejit.tracer.reductions.nan_functions import chosen
 from fusejit.tracer.reductions.over_axes import accumulate_dtype, into
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
 
@@ -90,20 +91,16 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     return _cumulative(np.multiply, a, axis, dtype, out) if contains_traced(a) else NotImplemented
 
 
-@primitive(np.nancumsum)
+@primitive_of("a", np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumsum``: NaN counts as 0."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     return cumsum(chosen(array, 0)[0] if array.dtype.kind == "f" else array, axis, dtype, out)
 
 
-@primitive(np.nancumprod)
+@primitive_of("a", np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumprod``: NaN counts as 1."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     return cumprod(chosen(array, 1)[0] if array.dtype.kind == "f" else array, axis, dtype, out)
 

@@ -16,6 +16,7 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
@@ -116,11 +117,9 @@ for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
     _question(_ask)
 
 
-@primitive(np.result_type)
+@primitive_of("args", np.result_type)
 def result_type(*args: Any) -> Any:
     """``np.result_type``."""
-    if not contains_traced(list(args)):
-        return NotImplemented
     return np.result_type(
         *(
             operand_of(a).promotion if isinstance(a, TracedArray | SymbolicNumber) else a
