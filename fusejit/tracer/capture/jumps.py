@@ -28,7 +28,6 @@ from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, with_location
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 NONE_OF = "none_of"  # the callback that tells whether all flags are down
 

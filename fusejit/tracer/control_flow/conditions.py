@@ -110,10 +110,6 @@ def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Cal
     return lambda: truth_of(join(later[0](), *later[1:]))
 
 
-def _same(obj: Any) -> Any:
-    return obj
-
-
 @primitive("choose")
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""

@@ -28,8 +28,6 @@ from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
-MAX_TESTS = 10_000
-
 
 class TracedWhile(TracedLoop):
     """One ``while`` statement at one place of the trace."""

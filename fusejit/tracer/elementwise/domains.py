@@ -17,7 +17,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import F64, I64, operand_of
 
@@ -52,7 +52,6 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
         _check("domain", number, F64, inside, f"math.{function} has a value", error)
 
 
-@primitive("check_scalar_fits")
 def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     """Ensure that NumPy can store a scalar into signed integers: as ``int(number)``."""
     info = np.iinfo(dtype)

@@ -141,7 +141,6 @@ def _value(trace: Trace, obj: TracedArray | SymbolicNumber) -> Value:
     return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
 
 
-@primitive("write_attribute")
 def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     """``obj.name = value`` of a captured object, as an effect; False where that is refused.
 

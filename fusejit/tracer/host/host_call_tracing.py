@@ -30,7 +30,6 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
@@ -213,7 +212,6 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return made
 
 
-@primitive("with_selected")
 def with_selected(array: TracedArray, mask: TracedArray, values: TracedArray) -> TracedArray:
     """``array`` after ``array[mask] = values``, as an array of its own."""
     name = "fusejit.ir.host_calls.with_selected"

@@ -56,8 +56,6 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_operators import as_integer, store
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
-_CHOOSE = "choose element by element with np.where(mask, x, y) instead"
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -234,7 +234,6 @@ def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     trace.emit(Assert(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
 
 
-@primitive("size_of_kernel")
 def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     """An integer of the kernel as the length of a new axis; a check that it can be one."""
     size = symbol_of(trace, number)
@@ -251,7 +250,6 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     return size
 
 
-@primitive("local_product")
 def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
     """The product of integers some of which only the block knows, as a symbol of the block."""
 

@@ -409,11 +409,6 @@ def _is_of_payload(obj: Any) -> bool:
     return type(obj).__module__ == "fusejit.ir.definitions.scalars"
 
 
-def _is_generated(new: Any) -> bool:
-    """Whether it is the ``__new__`` that `collections.namedtuple` makes."""
-    return str(getattr(new, "__globals__", {}).get("__name__", "")).startswith("namedtuple_")
-
-
 def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments of a call in the order of the parameters, defaults applied."""
     try:

@@ -289,14 +289,6 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     return as_kernel_number(number, Kind.PYTHON, dtype)
 
 
-@primitive("python_number")
-def item(number: TracedArray) -> Any:
-    """``x.item()`` of one element: the Python number that it is."""
-    if number.dtype.kind == "c":
-        return as_kernel_number(number, Kind.PYTHON, C128)
-    return python_number(number, {"f": F64, "b": BOOL}.get(number.dtype.kind, I64))
-
-
 def _check_convertible(number: Any) -> None:
     if is_kernel_number(number) and number.dtype.kind == "f":
         check_convertible(number)

@@ -373,7 +373,6 @@ def choice(number: Any) -> Any:
     return Choice(one.tag, tuple(typed(one, place) for place in range(len(one.type.types))))
 
 
-@primitive("as_integer")
 def as_integer(obj: Any) -> Any:
     """An index or a bound that has one of several integer types, as a Python int."""
     obj = narrowed(obj)
@@ -397,7 +396,6 @@ def as_stored(value: UnionScalar, target: TracedArray) -> Any:
     return None
 
 
-@primitive("store_union")
 def store(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` with a number of one of several types."""
     value = narrowed(value)
