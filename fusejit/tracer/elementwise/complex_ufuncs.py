@@ -25,10 +25,9 @@ from fusejit.ir.complex_numbers import (
 )
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_scalar
 from fusejit.tracer.elementwise.powers import decide_equal
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
@@ -190,17 +189,8 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     found = rule
     given = operands[:1] if ufunc is np.power else operands
     result = {np.absolute: F64, np.equal: BOOL, np.not_equal: BOOL}.get(ufunc, C128)
-    return emit_elementwise(
-        current_trace(),
-        ufunc.__name__,
-        [Operand(C128, array=o) for o in given],
-        [C128] * len(given),
-        result,
-        lambda builder, refs: found(builder, refs),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    loop = [C128] * len(given)
+    return emit_scalar(ufunc.__name__, given, loop, result, lambda b, refs: found(b, refs))
 
 
 @primitive("conjugate")

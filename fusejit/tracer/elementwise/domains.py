@@ -14,12 +14,11 @@ import numpy as np
 
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, I64, operand_of
+from fusejit.tracer.values.operand_types import F64, I64
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _END = 2.0**63  # of what int64 holds
@@ -101,20 +100,10 @@ def check_convertible(number: Any) -> None:
 def _check(
     name: str, number: Any, dtype: np.dtype, condition: Condition, reason: str, error: str
 ) -> None:
-    trace = current_trace()
-    ok = emit_elementwise(
-        trace,
-        name,
-        [operand_of(number)],
-        [dtype],
-        _BOOL,
-        lambda builder, refs: condition(builder, refs[0]),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    ok = emit_scalar(name, [number], [dtype], _BOOL, lambda b, refs: condition(b, refs[0]))
     integer = number.value() if error == "OverflowError" else None
-    trace.emit(Assert(condition=ok.value(), reason=reason, error=error, integer=integer))
+    check = Assert(condition=ok.value(), reason=reason, error=error, integer=integer)
+    current_trace().emit(check)
 
 
 def _not(name: str, limit: float = 0.0) -> Condition:

@@ -14,13 +14,12 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_scalar
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import F64, I64
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -131,13 +130,6 @@ def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
         return False
 
 
-def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
-    kernel = [
-        kernel_number(n) if isinstance(n, SymbolicNumber) and n.is_local else n for n in numbers
-    ]
-    return list(map(operand_of, kernel))
-
-
 def _check(
     compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str, error: str
 ) -> None:
@@ -152,14 +144,7 @@ def _emit(
     loop: list[np.dtype],
     dtype: np.dtype,
 ) -> TracedArray:
-    return emit_elementwise(
-        current_trace(),
-        name,
-        _operands(numbers),
-        loop,
-        dtype,
-        compute,
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    kernel = [
+        kernel_number(n) if isinstance(n, SymbolicNumber) and n.is_local else n for n in numbers
+    ]
+    return emit_scalar(name, kernel, loop, dtype, compute)

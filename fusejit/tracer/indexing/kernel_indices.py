@@ -17,7 +17,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Assert, Bind, CheckedIndex, GenericOp, Init, Operand
+from fusejit.ir.ops import Assert, Bind, CheckedIndex, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -30,7 +30,6 @@ from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
-_SCALAR = IndexingMap.identity(0)
 ENDS = "ends"
 """The name of the op that asks whether the ends of a range are near enough: ``stop``, ``start``."""
 
@@ -197,17 +196,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     not_high = builder.op("less_equal", [0, builder.const(high, I64)], _BOOL)
     payload = builder.finish([builder.op("logical_and", [not_low, not_high], _BOOL)])
     ok = trace.new_value(_BOOL, (), Kind.PYTHON)
-    trace.emit(
-        GenericOp(
-            results=(ok,),
-            domain=(),
-            iterators=(),
-            inputs=(Operand(value, _SCALAR),),
-            inits=(Init(_SCALAR),),
-            payload=payload,
-            name="fits",
-        )
-    )
+    trace.emit_generic("fits", ok, (Operand(value, IndexingMap.identity(0)),), payload)
     trace.emit(Assert(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
@@ -315,18 +304,7 @@ def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
 
     payload = builder.finish([compute(builder, ref)])
     result = trace.new_value(dtype, (), Kind.PYTHON)
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=(),
-            iterators=(),
-            inputs=(),
-            inits=(Init(_SCALAR),),
-            payload=payload,
-            name=name,
-        )
-    )
-    return result
+    return trace.emit_generic(name, result, (), payload)
 
 
 def _bound(

@@ -9,10 +9,9 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
@@ -119,18 +118,8 @@ def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:
             place = builder.op("select", [is_before, wrapped, place], I64)
         subscripts.append(place)
     result = trace.new_value(array.dtype, domain, Kind.ARRAY, array.sorted_order())
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(IteratorType.PARALLEL,) * rank,
-            inputs=tuple(inputs),
-            inits=(Init(IndexingMap.identity(rank)),),
-            payload=builder.finish([builder.extract(0, subscripts, array.dtype)]),
-            name="roll",
-        )
-    )
-    return TracedArray.of_value(trace, result)
+    payload = builder.finish([builder.extract(0, subscripts, array.dtype)])
+    return TracedArray.of_value(trace, trace.emit_generic("roll", result, inputs, payload))
 
 
 def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:

@@ -14,10 +14,10 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
+from fusejit.ir.ops import Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
@@ -44,20 +44,13 @@ def _windowed(
         condition = builder.op(inside[0], [builder.index(place), builder.index(inside[1])], BOOL)
         term = builder.op("select", [condition, term, builder.const(0, dtype)], dtype)
     result = trace.new_value(dtype, domain[:1])
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(IteratorType.PARALLEL, IteratorType.REDUCTION),
-            inputs=(
-                GraphOperand(a.value(), IndexingMap(2, (place,))),
-                GraphOperand(v.value(), IndexingMap.select(2, [1])),
-            ),
-            inits=(Init(IndexingMap.select(2, [0]), "or" if dtype == BOOL else "add"),),
-            payload=builder.finish([term]),
-            name="convolve",
-        )
+    inputs = (
+        GraphOperand(a.value(), IndexingMap(2, (place,))),
+        GraphOperand(v.value(), IndexingMap.select(2, [1])),
     )
+    init = Init(IndexingMap.select(2, [0]), "or" if dtype == BOOL else "add")
+    payload = builder.finish([term])
+    trace.emit_generic("convolve", result, inputs, payload, domain=domain, reduced=(1,), init=init)
     return TracedArray.of_value(trace, result)
 
 

@@ -12,7 +12,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, emit_scalar, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
@@ -197,17 +197,10 @@ def complex_number(real: Any, imag: Any) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         return joined(builder, *(builder.cast(ref, part) for ref in refs))
 
-    return emit_elementwise(
-        current_trace(),
-        "complex",
-        operands,
-        [F64 if o.array is None else o.array.dtype for o in operands] if not strong else [part] * 2,
-        np.dtype(f"c{2 * part.itemsize}"),
-        compute,
-        extents=(),
-        kind=Kind.SCALAR if strong else Kind.PYTHON,
-        order=None,
-    )
+    loop = [part if strong or o.array is None else o.array.dtype for o in operands]
+    kind = Kind.SCALAR if strong else Kind.PYTHON
+    dtype = np.dtype(f"c{2 * part.itemsize}")
+    return emit_scalar("complex", operands, loop, dtype, compute, kind)
 
 
 @primitive(complex)
