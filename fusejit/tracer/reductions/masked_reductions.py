@@ -21,10 +21,8 @@ import fusejit.tracer.reductions.statistics
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
 from fusejit.errors import UnsupportedError
 from fusejit.ir.ops import Assert
-from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.indexing.masked import (
     METHODS_OF_ELEMENTS,
@@ -44,6 +42,7 @@ from fusejit.tracer.reductions.over_axes import (
     mean_dtype,
     mean_of,
     min_of,
+    quotient,
     sum_of,
 )
 from fusejit.tracer.reductions.statistics import (
@@ -56,7 +55,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import F64, I64
 
 
 def _reduced_axes(elements: MaskedElements, axis: Any) -> tuple[tuple[int, ...], bool]:
@@ -120,9 +119,7 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
         options["keepdims"] = _keeps(elements, keepdims, has_selected)
         if not has_selected:
             if out is not None:
-                raise unsupported(
-                    "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-                )
+                raise _not_traced()
             return elements.like(function(elements.array, axis=axes, **options))
         if name in ("max", "min"):
             some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
@@ -146,13 +143,11 @@ def mean(
     keeps = _keeps(elements, keepdims, has_selected)
     if not has_selected:
         if out is not None:
-            raise unsupported(
-                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-            )
+            raise _not_traced()
         return elements.like(mean_of(elements.array, axes, dtype, None, keeps))
     wanted = mean_dtype(elements.array, dtype, "mean")
     total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, keeps)
-    return into(_quotient(total, _count_over(elements, axes), "mean"), out)
+    return into(quotient(total, _count_over(elements, axes), "mean", F64), out)
 
 
 def _count_over(elements: MaskedElements, axes: tuple[int, ...]) -> Any:
@@ -161,23 +156,6 @@ def _count_over(elements: MaskedElements, axes: tuple[int, ...]) -> Any:
         if a >= elements.mask.type.rank:
             count = count * elements.array.shape[a]
     return count
-
-
-def _quotient(total: TracedArray, count: TracedArray, name: str) -> TracedArray:
-    """``total / count`` computed in float64, in the dtype of ``total``."""
-
-    def divided(builder: PayloadBuilder, refs: list[int]) -> int:
-        return builder.op("divide", refs, F64)
-
-    return emit_elementwise(
-        total.trace,
-        name,
-        [Operand(total.dtype, array=total), operand_of(count)],
-        [F64, F64],
-        total.dtype,
-        divided,
-        order=total.storage.order,
-    )
 
 
 def _variance(name: str) -> Callable[..., Any]:
@@ -192,18 +170,16 @@ def _variance(name: str) -> Callable[..., Any]:
         axes, has_selected = _reduced_axes(elements, axis)
         keeps = _keeps(elements, keepdims, has_selected)
         if not has_selected or not isinstance(ddof, int):
-            raise unsupported(
-                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-            )
+            raise _not_traced()
         wanted = mean_dtype(elements.array, dtype, name)
         count = _count_over(elements, axes)
         total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, True)
         distance = apply_ufunc(
-            np.subtract, (elements.array, _quotient(total, count, f"{name}.mean"))
+            np.subtract, (elements.array, quotient(total, count, f"{name}.mean", F64))
         )
         squares = _filled(elements, apply_ufunc(np.square, (distance,)), 0)
         total = sum_of(squares, axes, wanted, None, keeps)
-        found = _quotient(total, count - ddof if ddof else count, name)
+        found = quotient(total, count - ddof if ddof else count, name, F64)
         return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
 
     return reduce

@@ -120,36 +120,28 @@ def _including(ufunc: np.ufunc, x: Any, axis: Any, dtype: Any, include_initial: 
     return concatenate([first, result], at)
 
 
-@primitive(np.cumulative_sum)
-def cumulative_sum(
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: Any = False,
-) -> Any:
-    """``np.cumulative_sum``: ``cumsum``, with a 0 in front if asked for."""
-    if not contains_traced(x) or out is not None:
-        return NotImplemented
-    return _including(np.add, x, axis, dtype, include_initial)
+def _of_standard(function: Any, ufunc: np.ufunc) -> None:
+    """``np.cumulative_sum``: ``cumsum``, with a 0 in front if asked for; ``prod`` with a 1."""
+
+    @primitive(function)
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: Any = False,
+    ) -> Any:
+        if not contains_traced(x) or out is not None:
+            return NotImplemented
+        return _including(ufunc, x, axis, dtype, include_initial)
+
+    cumulative.__name__ = cumulative.__qualname__ = function.__name__
 
 
-@primitive(np.cumulative_prod)
-def cumulative_prod(
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: Any = False,
-) -> Any:
-    """``np.cumulative_prod``: ``cumprod``, with a 1 in front if asked for."""
-    if not contains_traced(x) or out is not None:
-        return NotImplemented
-    return _including(np.multiply, x, axis, dtype, include_initial)
+_of_standard(np.cumulative_sum, np.add)
+_of_standard(np.cumulative_prod, np.multiply)
 
 
 def _register(ufunc: np.ufunc) -> None:

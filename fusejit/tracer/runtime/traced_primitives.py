@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.operand_types import contains_traced
@@ -23,11 +23,14 @@ def primitive_of(parameters: str, *functions: Any) -> Callable[[_H], _H]:
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(*args, **kwargs).arguments
+            try:
+                given = signature.bind(*args, **kwargs).arguments
+            except TypeError:  # which the call itself raises, in Python's words
+                return implementation(*args, **kwargs)
             if not contains_traced([given.get(name) for name in names]):
                 return NotImplemented
             return implementation(*args, **kwargs)
 
-        return primitive(*functions)(call)  # type: ignore[return-value]
+        return cast(_H, primitive(*functions)(call))
 
     return register
