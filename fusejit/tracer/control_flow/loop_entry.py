@@ -100,6 +100,11 @@ class LoopEntry(Region):
         """Whether first iterations may be traced one by one."""
         return False
 
+    def peel_first(self) -> None:
+        """Trace again with the first iteration by itself, if it is not and may be."""
+        if self.can_peel() and not self.decided("peel"):
+            self.decide(1, "peel")
+
     def counts(self) -> bool:
         """Whether it has iterations, whose numbers are the loop's symbol."""
         return False
@@ -259,8 +264,7 @@ class LoopEntry(Region):
         constant = self.trace.decisions.constant
         axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            self.peel_first()
             raise Fallback("a loop carries a broadcast array")
 
 

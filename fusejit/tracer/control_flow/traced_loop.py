@@ -25,6 +25,7 @@ from fusejit.tracer.control_flow.number_values import (
     number_values,
     of_values,
     types_of_values,
+    zero,
 )
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
@@ -199,8 +200,7 @@ class TracedLoop(LoopFixpoint):
         self._require_own_strides(array)
         order = array.storage.order if array.is_whole else array.sorted_order()
         if array.ndim > 1 and order != loop_buffer.storage.order:
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            self.peel_first()
             raise Fallback("the order of axes in memory changes in a loop")
         if array.storage.has_gaps:
             loop_buffer.storage.note_copied(array.storage.root, False, "a part that a loop carries")
@@ -262,7 +262,7 @@ class TracedLoop(LoopFixpoint):
         arguments = list(op.body.arguments)
         starts = list(op.carried[: len(self._carried)])
         for k, (name, type_, _) in enumerate(self._late):
-            self._late[k] = (name, type_, number_value(_zero(type_), type_))
+            self._late[k] = (name, type_, number_value(zero(type_), type_))
             starts.append(self._late[k][2])
             arguments.append(self.argument(name, type_))
         op.carried = tuple(starts)
@@ -333,10 +333,6 @@ class TracedLoop(LoopFixpoint):
 def _is_same_for_python(obj: Any) -> bool:
     """Whether an object is the same in each iteration: nothing of the trace."""
     return type(obj) in (bool, int, float, np.float64, str, type(None))
-
-
-def _zero(type_: NumberType) -> Any:
-    return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[type_[1].kind]
 
 
 def _only_inside(name: str) -> Undefined:

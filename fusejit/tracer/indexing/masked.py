@@ -28,7 +28,7 @@ from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.operator_names import install_operators
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -285,27 +285,17 @@ def _definition(trace: Trace, value: Value) -> Op | None:
 
 
 def _install() -> None:
-    def binary(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: MaskedElements, *other: Any) -> Any:
-            operands = (*other, self) if reflected else (self, *other)
-
-            def compute(*whole: Any) -> Any:
-                return PRIMITIVES["operator"](ufunc, whole)
-
-            return self.apply(compute, *operands)
-
-        return method
+    def compute(elements: MaskedElements, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+        return elements.apply(lambda *whole: PRIMITIVES["operator"](ufunc, whole), *operands)
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
-        plain = binary(ufunc, False)
-
         def method(self: MaskedElements, other: Any) -> Any:
             if self._has_views:
                 raise unsupported(
                     "changes in place elements that a mask selects, after a part of them was taken",
                     MOVE_OUTSIDE,
                 )
-            result = None if self.is_selected else plain(self, other)
+            result = None if self.is_selected else compute(self, ufunc, (self, other))
             if not isinstance(result, MaskedElements):  # the array of its own changes
                 PRIMITIVES["operator"](
                     ufunc, (self.selected(), as_array(other)), out=self.selected()
@@ -329,13 +319,7 @@ def _install() -> None:
 
     for name in METHODS_OF_ELEMENTS:
         setattr(MaskedElements, name, reduction(name))
-    for name, ufunc in OPERATORS.items():
-        if ufunc is np.matmul:
-            continue
-        setattr(MaskedElements, f"__{name}__", binary(ufunc, False))
-        if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(MaskedElements, f"__r{name}__", binary(ufunc, True))
-            setattr(MaskedElements, f"__i{name}__", in_place(ufunc))
+    install_operators(MaskedElements, compute, in_place, without=(np.matmul,))
 
 
 _install()

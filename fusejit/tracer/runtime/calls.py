@@ -33,7 +33,7 @@ from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
-from fusejit.tracer.runtime.captures import CapturedReadsInterface, CaptureRegistry
+from fusejit.tracer.runtime.captures import CapturedReadsInterface, CaptureRegistry, is_hashable
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
@@ -129,7 +129,7 @@ class Calls:
                 result = handler(*args, **kwargs)
             if result is not NotImplemented:
                 return self._as_constant(result)
-        special = self._special.get(function) if _is_hashable(function) else None
+        special = self._special.get(function) if is_hashable(function) else None
         if special is not None:
             return special(*args, **kwargs)
         if handler is not None:
@@ -417,11 +417,3 @@ def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         raise numpy_raises(error) from error
     bound.apply_defaults()
     return list(bound.arguments.values())
-
-
-def _is_hashable(obj: Any) -> bool:
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True

@@ -140,7 +140,7 @@ class CaptureRegistry:
 
     def read(self, path: Path, obj: object) -> object:
         """The traced value of the object at ``path``; the same one at each read."""
-        if _is_hashable(path):
+        if is_hashable(path):
             if path not in self._read:
                 self._read[path] = self._read_first(path, obj)
             return self._read[path]
@@ -148,7 +148,7 @@ class CaptureRegistry:
 
     def seen(self, path: Path) -> object:
         """The traced value that was read at ``path``, None if nothing was."""
-        return self._read.get(path) if _is_hashable(path) else None
+        return self._read.get(path) if is_hashable(path) else None
 
     def overwrite(self, path: Path, seen: object) -> None:
         """What the program sees at ``path`` from now on: an effect has written there."""
@@ -287,7 +287,8 @@ def _is_told_by_code(obj: object) -> bool:
     )
 
 
-def _is_hashable(obj: object) -> bool:
+def is_hashable(obj: object) -> bool:
+    """Whether it can be a key."""
     try:
         hash(obj)
     except TypeError:

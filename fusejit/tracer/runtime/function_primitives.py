@@ -259,13 +259,15 @@ class FunctionPrimitives:
         """A decorator, applied through `call`."""
         return lambda decorated: self._invoke(function, (decorated,), {})
 
-    def attr_slot(self, obj: Any, name: str) -> AttrSlot:
+    def attr_slot(self, obj: Any, name: str) -> Slot:
         """A target ``obj.name``."""
-        return AttrSlot(self._access, obj, name)
+        access = self._access
+        return Slot(access.attr, access.store_attr, access.delete_attr, (obj, name))
 
-    def item_slot(self, obj: Any, key: Any) -> ItemSlot:
+    def item_slot(self, obj: Any, key: Any) -> Slot:
         """A target ``obj[key]``."""
-        return ItemSlot(self._access, obj, key)
+        access = self._access
+        return Slot(access.item, access.store_item, access.delete_item, (obj, key))
 
     def caught(self, depth: int) -> None:
         """The user's ``except`` must not swallow what stops the trace."""
@@ -356,48 +358,32 @@ def _is_one_of(array: TracedArray) -> bool:
     return is_joined or isinstance(op, Loop | Cond) or not array.is_known
 
 
-class AttrSlot:
-    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``."""
+class Slot:
+    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``, or an item."""
 
-    __slots__ = ("_access", "_name", "_obj")
+    __slots__ = ("_delete", "_load", "_place", "_store")
 
-    def __init__(self, access: AttributeAccess, obj: Any, name: str) -> None:
-        self._access, self._obj, self._name = access, obj, name
-
-    @property
-    def value(self) -> Any:
-        """The attribute."""
-        return self._access.attr(self._obj, self._name)
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._access.store_attr(self._obj, self._name, value)
-
-    @value.deleter
-    def value(self) -> None:
-        self._access.delete_attr(self._obj, self._name)
-
-
-class ItemSlot:
-    """``_st.item_slot(obj, key).value`` as a target stands for ``obj[key]``."""
-
-    __slots__ = ("_access", "_key", "_obj")
-
-    def __init__(self, access: AttributeAccess, obj: Any, key: Any) -> None:
-        self._access, self._obj, self._key = access, obj, key
+    def __init__(
+        self,
+        load: Callable[..., Any],
+        store: Callable[..., None],
+        delete: Callable[..., None],
+        place: tuple[Any, Any],
+    ) -> None:
+        self._load, self._store, self._delete, self._place = load, store, delete, place
 
     @property
     def value(self) -> Any:
-        """The item."""
-        return self._access.item(self._obj, self._key)
+        """The attribute or item."""
+        return self._load(*self._place)
 
     @value.setter
     def value(self, value: Any) -> None:
-        self._access.store_item(self._obj, self._key, value)
+        self._store(*self._place, value)
 
     @value.deleter
     def value(self) -> None:
-        self._access.delete_item(self._obj, self._key)
+        self._delete(*self._place)
 
 
 class NameSlot:

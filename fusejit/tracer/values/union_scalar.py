@@ -26,10 +26,10 @@ from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.operator_names import install_operators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from fusejit.tracer.runtime.trace import Trace
 
@@ -216,18 +216,8 @@ def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
     return type(obj) is UnionScalar
 
 
-def _install() -> None:
-    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: UnionScalar, *other: Any) -> Any:
-            operands = (*other, self) if reflected else (self, *other)
-            return PRIMITIVES["union_operator"](ufunc, operands)
-
-        return method
-
-    for name, ufunc in OPERATORS.items():
-        setattr(UnionScalar, f"__{name}__", operator(ufunc, False))
-        if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(UnionScalar, f"__r{name}__", operator(ufunc, True))
+def _computed(number: UnionScalar, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+    return PRIMITIVES["union_operator"](ufunc, operands)
 
 
-_install()
+install_operators(UnionScalar, _computed)
