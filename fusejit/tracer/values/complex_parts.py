@@ -27,11 +27,11 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
 )
 from fusejit.tracer.values.operand_types import C128, F64, Operand, operand_of
-from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.storage import DerivedStorage, Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
-class PartStorage(Storage):
+class PartStorage(DerivedStorage):
     """One part of each number of ``base``, in its memory: all stores go through to it.
 
     It is read through ``base``, so that both parts of a number are one load. A store needs the
@@ -41,36 +41,13 @@ class PartStorage(Storage):
     has_gaps = True
 
     def __init__(self, base: Storage, part: str) -> None:
-        self.base = base
+        super().__init__(base, part_dtype(base.dtype), base.extents)
         self.part = part
         self._views: dict[Any, TracedArray] = {}
         self._seen: dict[Any, tuple[Value, Any, Value]] = {}
-        super().__init__(base.trace, part_dtype(base.dtype), base.extents)
         self.order = base.order
-        self.path = base.path
         if base.array is not None:
             self.array = getattr(base.array, part)
-
-    @property
-    def root(self) -> Storage:
-        """The storage whose memory it is."""
-        return self.base.root
-
-    @property
-    def buffer(self) -> Buffer | None:
-        """The alias of the base's buffer, once that has one and a store needs it."""
-        if self._buffer is None and self.root.buffer is not None:
-            self._buffer = self._make_alias()
-        return self._buffer
-
-    @buffer.setter
-    def buffer(self, buffer: Buffer | None) -> None:
-        self._buffer = buffer
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether the strides follow from order and extents: they are twice those of floats."""
-        return self.base.is_dense
 
     def read(self) -> Value:
         """All elements at this place of the program."""
@@ -120,13 +97,6 @@ class PartStorage(Storage):
 
     def forward(self, value: Value) -> None:
         """What was stored is read through the base."""
-
-    def to_buffer(self) -> Buffer:
-        """The memory, which from here on is what counts."""
-        self.base.to_buffer()
-        buffer = self.buffer
-        assert buffer is not None
-        return buffer
 
     def _make_alias(self) -> Buffer:
         trace, base = self.trace, self.base.to_buffer()

@@ -269,3 +269,44 @@ class Storage:
         """The stride of an axis in bytes, as the launcher finds it."""
         assert self.path is not None
         return HostExpr.path(self.path.attribute("strides").item(axis))
+
+
+class DerivedStorage(Storage):
+    """A storage whose memory is that of another one, ``base``, to which all stores go through."""
+
+    def __init__(self, base: Storage, dtype: np.dtype, extents: Extents) -> None:
+        self.base = base
+        super().__init__(base.trace, dtype, extents)
+        self.path = base.path
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose memory it is."""
+        return self.base.root
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """The alias of the base's buffer, once that has one and it is needed."""
+        if self._buffer is None and self.root.buffer is not None:
+            self._buffer = self._make_alias()
+        return self._buffer
+
+    @buffer.setter
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the strides follow from order and extents."""
+        return self.base.is_dense
+
+    def to_buffer(self) -> Buffer:
+        """The memory, which from here on is what counts."""
+        self.base.to_buffer()
+        buffer = self.buffer
+        assert buffer is not None
+        return buffer
+
+    def _make_alias(self) -> Buffer:
+        """A buffer in the memory of the base's, and the op that defines it."""
+        raise NotImplementedError
