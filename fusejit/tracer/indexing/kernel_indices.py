@@ -152,17 +152,8 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
             return
     except Varies:
         pass
-    ok = scalar(
-        trace,
-        "positive",
-        _BOOL,
-        lambda builder, ref: builder.op("greater", [ref(step), builder.const(0, I64)], _BOOL),
-    )
-    trace.emit(
-        Assert(
-            condition=ok, reason="a step that the kernel computes is positive", error="ValueError"
-        )
-    )
+    reason = "a step that the kernel computes is positive"
+    _check(trace, "positive", _compared("greater", step, 0), reason, "ValueError")
 
 
 def fits(dtype: np.dtype) -> str:
@@ -203,24 +194,15 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
 @primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
     """An `Assert` that two integers are one."""
-
-    def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op("equal", [ref(left), ref(right)], _BOOL)
-
     trace.assumes_sizes = True
-    ok = scalar(trace, "same_extent", _BOOL, is_equal)
-    trace.emit(Assert(condition=ok, reason=reason, error="ValueError"))
+    _check(trace, "same_extent", _compared("equal", left, right), reason, "ValueError")
 
 
 @primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     """An `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
-
-    def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
-
-    ok = scalar(trace, "has_some", _BOOL, is_positive)
-    trace.emit(Assert(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+    reason = f"the {name} of no elements"
+    _check(trace, "has_some", _compared("greater", extent, 0), reason, f"no {name}")
 
 
 def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
@@ -233,8 +215,7 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
         return builder.op("logical_and", [low, high], _BOOL)
 
     if not trace.decisions.proves_nonnegative(size):
-        ok = scalar(trace, "is_size", _BOOL, is_size)
-        trace.emit(Assert(condition=ok, reason="a size is negative", error="SizeError"))
+        _check(trace, "is_size", is_size, "a size is negative", "SizeError")
         trace.decisions.assume_nonnegative(size)
     return size
 
@@ -278,21 +259,33 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
         near = builder.op("less_equal", [distance, most], _BOOL)
         return builder.op("logical_and", [fits, near], _BOOL)
 
-    ok = scalar(trace, ENDS if step < 2**60 else "far ends", _BOOL, is_near)
     reason = "the ends of a range are less than 2**63 apart"
-    trace.emit(Assert(condition=ok, reason=reason, error="64 bits"))
+    _check(trace, ENDS if step < 2**60 else "far ends", is_near, reason, "64 bits")
 
 
 @primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
     """An `Assert` that an integer compares with 0 as a decision has it."""
-
-    def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
-
     trace.assumes_sizes = True
-    ok = scalar(trace, "as_assumed", _BOOL, holds)
-    trace.emit(Assert(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
+    reason = reason or "a size is as assumed"
+    _check(trace, "as_assumed", _compared(comparison, expr, 0), reason, "ValueError")
+
+
+def _compared(name: str, left: AffineExpr, right: AffineExpr | int) -> Compute:
+    """Whether two integers compare in this way."""
+
+    def compute(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        first = ref(left)
+        second = builder.const(right, I64) if isinstance(right, int) else ref(right)
+        return builder.op(name, [first, second], _BOOL)
+
+    return compute
+
+
+def _check(trace: Trace, name: str, holds: Compute, reason: str, error: str) -> None:
+    """An `Assert` that something holds of symbols."""
+    ok = scalar(trace, name, _BOOL, holds)
+    trace.emit(Assert(condition=ok, reason=reason, error=error))
 
 
 def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:

@@ -12,8 +12,7 @@ shape (h, w, 3) and ``m`` of shape (h, w) has one axis for what is selected, and
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -170,28 +169,6 @@ class MaskedElements:
             return getattr(self.selected(), name)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
-    # what Python does with an array and needs its elements or their number
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.selected().__array__(*args, **kwargs)
-
-    def __len__(self) -> int:
-        return len(self.selected())
-
-    def __bool__(self) -> bool:
-        return bool(self.selected())
-
-    def __int__(self) -> int:
-        return int(self.selected())
-
-    def __float__(self) -> float:
-        return float(self.selected())
-
-    def __index__(self) -> int:
-        return operator.index(self.selected())
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self.selected()
-
     def __getitem__(self, index: Any) -> Any:
         items = index if isinstance(index, tuple) else (index,)
         first = items[0] if items else None
@@ -205,9 +182,6 @@ class MaskedElements:
         part._origin = (self, index)
         return part
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.selected()[index] = value
-
     def __matmul__(self, other: Any) -> Any:
         return self.selected() @ as_array(other)
 
@@ -220,13 +194,17 @@ class MaskedElements:
     def __rdivmod__(self, other: Any) -> Any:
         return divmod(as_array(other), self.selected())
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.selected())
-
     def __repr__(self) -> str:
         if makes_text(self.array.trace):
             return repr(self.selected())
         return f"<elements of {self.array!r} under a mask>"
+
+
+# what Python does with an array and needs its elements or their number
+_OF_SELECTED = (
+    *("__array__", "__len__", "__bool__", "__int__", "__float__", "__index__"),
+    *("__contains__", "__setitem__", "__iter__"),
+)
 
 
 def as_array(obj: Any) -> Any:
@@ -310,6 +288,12 @@ def _install() -> None:
 
         return method
 
+    def of_selected(name: str) -> Callable[..., Any]:
+        def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self.selected(), name)(*args, **kwargs)
+
+        return method
+
     def reduction(name: str) -> Callable[..., Any]:
         def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
             return PRIMITIVES["masked", name](self, *args, **kwargs)
@@ -319,6 +303,8 @@ def _install() -> None:
 
     for name in METHODS_OF_ELEMENTS:
         setattr(MaskedElements, name, reduction(name))
+    for name in _OF_SELECTED:
+        setattr(MaskedElements, name, of_selected(name))
     install_operators(MaskedElements, compute, in_place, without=(np.matmul,))
 
 

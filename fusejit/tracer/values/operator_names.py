@@ -78,35 +78,13 @@ def install_operators(
 
 
 # ndarray methods that are the function of the same name (or another) applied to the array
+_FUNCTIONS = (
+    "sum mean max min any all prod dot take argmax argmin diagonal choose put squeeze ravel "
+    "swapaxes cumsum cumprod repeat"
+)
+_OWN = "var std clip round astype copy reshape flatten conjugate"  # with parameters of their own
 METHODS: dict[str, Any] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "max": np.max,
-    "min": np.min,
-    "any": np.any,
-    "all": np.all,
-    "prod": np.prod,
-    "var": "var",
-    "std": "std",
-    "clip": "clip",
-    "round": "round",
-    "dot": np.dot,
-    "take": np.take,
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-    "diagonal": np.diagonal,
-    "choose": np.choose,
-    "put": np.put,
-    "astype": "astype",
-    "copy": "copy",
-    "squeeze": np.squeeze,
-    "reshape": "reshape",
-    "ravel": np.ravel,
-    "flatten": "flatten",
-    "swapaxes": np.swapaxes,
-    "cumsum": np.cumsum,
-    "cumprod": np.cumprod,
-    "repeat": np.repeat,
+    **{name: getattr(np, name) for name in _FUNCTIONS.split()},
+    **{name: name for name in _OWN.split()},
     "conj": "conjugate",
-    "conjugate": "conjugate",
 }
