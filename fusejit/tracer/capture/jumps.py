@@ -42,6 +42,14 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             pending.extend(children(child))
 
 
+def nodes_of(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of statements of a function that are not inside a function or class in them."""
+    for statement in body:
+        if not isinstance(statement, _SCOPES):
+            yield statement
+            yield from own_nodes(statement)
+
+
 def can_be_structured(node: ast.AST) -> bool:
     """Whether control flow of a function may be traced: no generator, no jump out of ``try``."""
     for child in own_nodes(node):
@@ -85,14 +93,8 @@ class Jumps:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Rewrite the body of a function in place."""
         body = node.body
-        nested = [
-            c
-            for statement in body
-            if not isinstance(statement, (ast.Return, *_SCOPES))
-            for c in [statement, *own_nodes(statement)]
-            if isinstance(c, ast.Return)
-        ]
-        self._is_nested = bool(nested)
+        compound = [statement for statement in body if not isinstance(statement, ast.Return)]
+        self._is_nested = any(isinstance(n, ast.Return) for n in nodes_of(compound))
         self._values = self._value_names(body)
         new, ends, _ = self._block(body)
         if self._is_nested:
@@ -110,13 +112,7 @@ class Jumps:
 
     def _value_names(self, body: list[ast.stmt]) -> list[str]:
         """Where the result is kept: one name, or one for each part of a tuple."""
-        returned = [
-            child.value
-            for statement in body
-            if not isinstance(statement, _SCOPES)
-            for child in [statement, *own_nodes(statement)]
-            if isinstance(child, ast.Return)
-        ]
+        returned = [child.value for child in nodes_of(body) if isinstance(child, ast.Return)]
         parts = [v.elts if isinstance(v, ast.Tuple) else [] for v in returned]
         sizes = {len(p) for p in parts}
         starred = any(isinstance(e, ast.Starred) for p in parts for e in p)
@@ -268,9 +264,7 @@ def _binds(test: ast.expr) -> bool:
 
 
 def _has_jump(body: list[ast.stmt]) -> bool:
-    own = [statement for statement in body if not isinstance(statement, _SCOPES)]
-    nodes = [n for statement in own for n in [statement, *own_nodes(statement)]]
-    return any(isinstance(n, _JUMPS) for n in nodes)
+    return any(isinstance(n, _JUMPS) for n in nodes_of(body))
 
 
 def _with_test_inside(node: ast.While) -> ast.While:

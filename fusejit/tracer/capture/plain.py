@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.capture.callables import (
+    CONSTANT_TYPES,
     Verdict,
     function_name,
     is_library_module,
@@ -34,7 +35,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
+_SIMPLE = (*CONSTANT_TYPES, np.generic, np.dtype)
 _AS_ARGUMENT = "pass it as an argument"
 _TEST_BEFORE = "do it outside the decorated function, or in a file"
 _TYPE_TESTS = ("isinstance", "type", "callable")

@@ -3,8 +3,8 @@
 Each statement stays in the user's frame with its lines; callbacks stand around it. See
 `traced_for`, `traced_while` and `traced_if` of this package for what the callbacks do::
 
-    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('i',), ('s',), (),
-        s = s + x[i]                                ('i',), ())
+    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('s',), (), (),
+        s = s + x[i]                                ('i',), ('i',))
                                   for i in _st_c1:
                                       if _st_c1.enters:
                                           s, = _st_c1.enter(_st.names())
@@ -105,7 +105,7 @@ class ControlBuilder:
     ) -> list[ast.stmt]:
         """The statements of a ``for`` loop whose parts are rewritten already."""
         make = plan.make
-        texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound, plan.dead)
+        texts = (plan.names, plan.live, plan.flags, plan.dead, plan.targets, plan.bound)
         spec = [self._texts(make, n) for n in texts]
         start = make.assign(make.callback("for_", iterable, *make.position(), *spec))
         node.iter = make.load()

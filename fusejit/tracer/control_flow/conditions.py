@@ -15,6 +15,7 @@ import numpy as np
 
 from fusejit.ir.ops import Assert
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.active_trace import current_trace
@@ -121,7 +122,7 @@ def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> An
 
 def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     key = ("choose", str(current_location()))
-    region = TracedIf(current_trace(), key, truth, (_RESULT,), frozenset())
+    region = TracedIf(current_trace(), key, truth, RegionNames((_RESULT,)))
     region.then({})
     value = first()
     region.otherwise({_RESULT: value})

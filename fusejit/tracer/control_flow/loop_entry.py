@@ -21,6 +21,7 @@ from fusejit.tracer.control_flow.number_values import number_values, of_values, 
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Region,
+    RegionNames,
     Undefined,
     flag_of,
     is_array,
@@ -59,16 +60,9 @@ class LoopEntry(Region):
 
     repeats = True
 
-    def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        names: tuple[str, ...],
-        live: frozenset[str],
-        dead: tuple[str, ...],
-    ) -> None:
-        super().__init__(trace, key, names, live)
-        self.dead = dead
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
+        self.dead, self.targets, self.flags = about.dead, about.targets, about.flags
         self.runs: bool | None = None
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
@@ -88,9 +82,7 @@ class LoopEntry(Region):
         self._now: dict[str, Any] = {}  # what the names hold at the end of the body
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
-        self.targets: tuple[str, ...] = ()
         self.symbol = ""
-        self.flags: tuple[str, ...] = ()
         self._visit = trace.visit((key, self.location))
         self.trips = AffineExpr.const(0)
         self._origins = LoopOrigins(self, self._number_at_entry)

@@ -35,6 +35,7 @@ from fusejit.tracer.control_flow.prefix_buffers import PrefixBuffers
 from fusejit.tracer.control_flow.regions import (
     ABSENT,
     Region,
+    RegionNames,
     Undefined,
     describe,
     flag_of,
@@ -73,14 +74,9 @@ class TracedIf(Region):
     """One ``if`` at one place of the trace."""
 
     def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        condition: Any,
-        names: tuple[str, ...],
-        live: frozenset[str],
+        self, trace: Trace, key: tuple[Any, ...], condition: Any, about: RegionNames
     ) -> None:
-        super().__init__(trace, key, names, live)
+        super().__init__(trace, key, about)
         truth = decide(condition)
         self.is_traced = isinstance(truth, TracedArray)
         self.predicate = as_kernel_number(truth) if self.is_traced else None

@@ -19,6 +19,7 @@ from typing import Any
 from fusejit.budget import check_budget
 from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.trace import Trace
@@ -32,17 +33,8 @@ from fusejit.tracer.values.union_scalar import is_union_scalar
 class TracedWhile(TracedLoop):
     """One ``while`` statement at one place of the trace."""
 
-    def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        names: tuple[str, ...],
-        live: frozenset[str],
-        flags: tuple[str, ...],
-        dead: tuple[str, ...],
-    ) -> None:
-        super().__init__(trace, key, names, live, dead)
-        self.flags = flags
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
         self.is_traced = self.enters = self.leaves = bool(self.decided("traced"))
         self._passes = 0
         self._condition: Block | None = None

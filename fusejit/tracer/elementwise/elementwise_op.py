@@ -153,6 +153,13 @@ def copy_of(
     )
 
 
+def array_of_number(array: TracedArray) -> TracedArray:
+    """What NumPy makes of a number before it rearranges it: an array of rank 0."""
+    if array.kind is Kind.ARRAY:
+        return array
+    return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+
+
 def full(
     trace: Trace, extents: Extents, value: Any, dtype: np.dtype, order: Order, name: str = "full"
 ) -> TracedArray:

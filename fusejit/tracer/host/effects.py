@@ -17,6 +17,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
+from fusejit.tracer.capture.callables import CONSTANT_TYPES
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_python
@@ -26,7 +27,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _CONVERSIONS = {ord("r"): "repr", ord("s"): "str", ord("a"): "ascii"}
-_LITERALS = (type(None), bool, int, float, complex, str, bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Arguments(Arguments):
         if isinstance(obj, TracedText):
             parts = [_quoted(p) if type(p) is str else self._formatted(*p) for p in obj.parts]
             return f"''.join([{', '.join(parts)}])"
-        if type(obj) in _LITERALS:
+        if type(obj) in CONSTANT_TYPES:
             return _quoted(obj)
         if isinstance(obj, type):
             return self._class_text(obj)
@@ -152,7 +152,7 @@ def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     is_number = isinstance(value, SymbolicNumber) or (
         isinstance(value, TracedArray) and not value.ndim
     )
-    if not is_number and type(value) not in (*_LITERALS, np.bool_):
+    if not is_number and type(value) not in (*CONSTANT_TYPES, np.bool_):
         return False
     if (
         trace.block is not trace.graph.block

@@ -83,17 +83,12 @@ def _is_mixed(item: Any) -> bool:
 @primitive("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
-    index = _with_integers(index)
-    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+    index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
         require_mask_fits(array, mask)
         return MaskedElements.select(array, mask.value())
     if any(map(is_mask, index)):
-        basic = view_beside_mask(index)
-        if basic is None:
-            return getitem(array, without_masks(array, index))
-        mask = next(i for i in index if is_mask(i))
-        return getitem(array.view(*_selected_view(array, basic)), mask)
+        return getitem(*_beside_mask(array, index))
     if is_strided(index, array.trace):
         return PRIMITIVES["strided_getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
@@ -122,18 +117,12 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if is_union_scalar(value):
         store(array, index, value)
         return
-    index = _with_integers(index)
-    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+    index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)
         return
     if any(map(is_mask, index)):
-        basic = view_beside_mask(index)
-        if basic is None:
-            setitem(array, without_masks(array, index), value)
-            return
-        mask = next(i for i in index if is_mask(i))
-        setitem(array.view(*_selected_view(array, basic)), mask, value)
+        setitem(*_beside_mask(array, index), value)
         return
     if is_strided(index, array.trace):
         PRIMITIVES["strided_setitem"](array, index, value)
@@ -185,9 +174,20 @@ def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
         check_fits(operand.array, dtype)
 
 
-def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[IndexingMap, Extents]:
-    selection = select(array, index)
-    return selection.map, selection.extents
+def _items_of(array: TracedArray, index: Any) -> tuple[Any, ...]:
+    """An index as a tuple of items; of a mask and full slices after it the mask alone."""
+    index = _with_integers(index)
+    return _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+
+
+def _beside_mask(array: TracedArray, index: tuple[Any, ...]) -> tuple[TracedArray, Any]:
+    """A view and a mask, or an index without masks, that select what an index with masks does."""
+    basic = view_beside_mask(index)
+    if basic is None:
+        return array, without_masks(array, index)
+    selection = select(array, basic)
+    mask = next(i for i in index if is_mask(i))
+    return array.view(selection.map, selection.extents), mask
 
 
 def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:

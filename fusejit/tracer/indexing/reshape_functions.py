@@ -87,7 +87,7 @@ def _ordered(array: TracedArray, order: Any, name: str) -> TracedArray:
     raise numpy_raises(f"ValueError: order of {name} must be one of C, F, A, K (got {order!r})")
 
 
-def _resolved_order(array: TracedArray, order: Any) -> Any:
+def resolved_order(array: TracedArray, order: Any) -> Any:
     """``order="A"``: Fortran's of an array that is laid out so; of one axis it has no say."""
     if order not in ("A", "a"):
         return order
@@ -98,7 +98,7 @@ def _resolved_order(array: TracedArray, order: Any) -> Any:
 def _in_memory_order(array: TracedArray, order: Any) -> tuple[TracedArray, Any]:
     """``order="K"``: the axes as they lie in memory, whose C order that is; no negative steps."""
     if order not in ("K", "k"):
-        return array, _resolved_order(array, order)
+        return array, resolved_order(array, order)
     # as a copy is made: an axis of a broadcast array stays where it is
     axes = result_order(array.trace, [array], array.extents)
     return (array if axes is None else permuted(array, axes)), "C"
@@ -115,7 +115,7 @@ def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) ->
     if array.kind is Kind.SCALAR and not len(shape):
         return array
     array = _as_array(array)
-    order = _resolved_order(array, order)
+    order = resolved_order(array, order)
     if order in ("F", "f"):
         reverse = _ordered(array, "F", "reshape")
         result = _reshape(reverse, tuple(shape)[::-1], "C", copy)

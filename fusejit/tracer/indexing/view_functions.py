@@ -32,6 +32,12 @@ def array_operand(obj: Any) -> TracedArray:
     return made if is_weak else copy_of(made, made.dtype, None, "copy", Kind.SCALAR)
 
 
+def with_leading_axes(array: TracedArray, rank: int) -> TracedArray:
+    """The array with axes of length 1 in front, to be of this rank at least."""
+    missing = rank - array.ndim
+    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
+
+
 def target_operand(obj: Any) -> TracedArray:
     """The array that a function stores into: it is one, or NumPy raises."""
     array = operand_of(obj).array

@@ -9,7 +9,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.view_functions import (
     atleast_1d,
@@ -179,10 +179,7 @@ def stack(
 
 
 def _as_array(obj: Any) -> TracedArray:
-    array = array_from(obj)
-    if array.kind is not Kind.ARRAY:
-        return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    return array
+    return array_of_number(array_from(obj))
 
 
 def _at_least(function: Any, given: list[Any]) -> list[TracedArray]:

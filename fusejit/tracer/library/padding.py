@@ -17,9 +17,8 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
@@ -75,9 +74,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         raise numpy_raises(f"ValueError: mode '{mode}' is not supported")
     if not _OPTIONS[mode].issuperset(kwargs):
         raise numpy_raises(f"ValueError: unsupported keyword arguments for mode '{mode}'")
-    source = array_from(array)
-    if source.kind is not Kind.ARRAY:
-        source = copy_of(source, source.dtype, None, "copy", Kind.ARRAY)
+    source = array_of_number(array_from(array))
     widths = _widths(source, pad_width)
     if (
         mode in ("edge", "wrap")

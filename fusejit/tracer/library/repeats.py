@@ -9,10 +9,10 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import require_elements, reshape_method
-from fusejit.tracer.indexing.view_functions import normalize_axis
+from fusejit.tracer.indexing.view_functions import normalize_axis, with_leading_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
@@ -60,7 +60,7 @@ def tile(A: Any, reps: Any) -> Any:
     counts = [_count(r, "tile") for r in given]
     decisions = array.trace.decisions
     rank = array.ndim
-    array = _with_rank(array, len(counts))
+    array = with_leading_axes(array_of_number(array), len(counts))
     counts = [AffineExpr.const(1)] * (array.ndim - len(counts)) + counts
     once = [decisions.equal(c, 1, "an axis that is not tiled") for c in counts]
     if all(once):
@@ -75,14 +75,6 @@ def tile(A: Any, reps: Any) -> Any:
     return _spread(array, axes, shape)
 
 
-def _with_rank(array: TracedArray, rank: int) -> TracedArray:
-    """``ndmin=``: axes of length 1 in front."""
-    if array.kind is not Kind.ARRAY:
-        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    missing = rank - array.ndim
-    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
-
-
 @primitive_of("a repeats", np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """``np.repeat`` by one number: each element several times."""
@@ -90,7 +82,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         what = "np.repeat with a number of its own for each element is not traced"
         raise unsupported(what, "repeat outside the decorated function")
     count = _count(repeats, "repeat")
-    array = _with_rank(array_from(a), 1)
+    array = with_leading_axes(array_of_number(array_from(a)), 1)
     if axis is None:
         array, axis = PRIMITIVES[np.ravel](array), 0
     at = normalize_axis(axis, array.ndim)

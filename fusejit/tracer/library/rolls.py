@@ -12,7 +12,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import reshape_method
@@ -35,9 +35,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
     ``shift`` may be a number of each call: the offset ``shift % n`` is then a symbol.
     """
-    array = array_operand(a)
-    if array.kind is not Kind.ARRAY:
-        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    array = array_of_number(array_operand(a))
     if axis is None:
         flat = roll(PRIMITIVES[np.ravel](array), shift, 0)
         return reshape_method(flat, array.shape)

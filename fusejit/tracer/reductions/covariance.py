@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
-from fusejit.tracer.indexing.view_functions import permuted, squeeze
+from fusejit.tracer.indexing.view_functions import permuted, squeeze, with_leading_axes
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
@@ -26,9 +26,7 @@ def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> Traced
     array = array_from(obj)
     if array.ndim > 2:
         raise numpy_raises("ValueError: the array has more than 2 dimensions")
-    made = array_of(array, dtype)
-    if made.ndim < 2:
-        made = made[(None,) * (2 - made.ndim) + (Ellipsis,)]
+    made = with_leading_axes(array_of(array, dtype), 2)
     one_row = array.ndim == 1 if is_first else made.shape[0] == 1
     return permuted(made, (1, 0)) if not rowvar and not one_row else made
 

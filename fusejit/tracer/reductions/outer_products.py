@@ -15,6 +15,7 @@ from fusejit.tracer.indexing.view_functions import (
     normalize_axis,
     permuted,
     swapaxes,
+    with_leading_axes,
 )
 from fusejit.tracer.library.creation import array_from, empty
 from fusejit.tracer.library.triangles import compared
@@ -97,8 +98,7 @@ def kron(a: Any, b: Any) -> Any:
     if not left.ndim or not right.ndim:
         return apply_ufunc(np.multiply, (a, b))
     rank = max(left.ndim, right.ndim)
-    left = left[(None,) * (rank - left.ndim) + (Ellipsis,)]
-    right = right[(None,) * (rank - right.ndim) + (Ellipsis,)]
+    left, right = (with_leading_axes(x, rank) for x in (left, right))
     index = [(slice(None), None), (None, slice(None))]
     product = apply_ufunc(np.multiply, (left[index[0] * rank], right[index[1] * rank]))
     sizes: list[Any] = list(right.shape)

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_library_module, is_traced_type, is_user_function
+from fusejit.tracer.capture.callables import (
+    CONSTANT_TYPES,
+    is_library_module,
+    is_traced_type,
+    is_user_function,
+)
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.runtime.active_trace import ACTIVE, current_trace
@@ -20,12 +25,7 @@ from fusejit.tracer.runtime.locations import for_program, needs_python, unsuppor
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 
 _NATIVE_TYPES = (
-    str,
-    bytes,
-    bool,
-    int,
-    float,
-    complex,
+    *CONSTANT_TYPES,
     list,
     tuple,
     dict,
@@ -33,7 +33,6 @@ _NATIVE_TYPES = (
     frozenset,
     range,
     slice,
-    type(None),
     np.dtype,
 )
 _ATTRIBUTE_REMEDY = "make an array of that shape or dtype outside the decorated function"

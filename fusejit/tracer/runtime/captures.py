@@ -26,7 +26,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
     MethodAuthor,
     compared_by,
@@ -50,13 +50,7 @@ _MUTABLE_TYPES = (
 
 # What the trace itself guards, and what is only asked for attributes or called.
 _KNOWN_TYPES = (
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
+    *CONSTANT_TYPES,
     range,
     slice,
     np.generic,
@@ -277,7 +271,7 @@ def is_open(obj: object) -> bool:
     return kind not in _CLOSED and not issubclass(kind, np.ndarray | np.generic | np.dtype)
 
 
-_CLOSED = (type(None), bool, int, float, complex, str, bytes, CellType)
+_CLOSED = (*CONSTANT_TYPES, CellType)
 
 
 def _is_told_by_code(obj: object) -> bool:

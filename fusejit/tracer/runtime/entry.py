@@ -96,10 +96,13 @@ def trace_function(
     """
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
+        trace = Trace(fn.__name__, table, _definition(fn))
+        trace.is_segment = is_segment
+        trace.undoes = undoes
+        trace.formats_in_python = is_segment or formats_in_python
+        trace.is_bounded = is_bounded
         try:
-            return _trace_once(
-                fn, args, kwargs, table, is_segment, undoes, formats_in_python, is_bounded
-            )
+            return _trace_once(fn, args, kwargs, trace)
         except Retrace:
             continue
     raise UnsupportedError.at(
@@ -116,24 +119,11 @@ def _definition(fn: Callable[..., Any]) -> Location:
 
 
 def _trace_once(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    table: dict[Any, Any],
-    is_segment: bool,
-    undoes: bool,
-    formats_in_python: bool,
-    is_bounded: bool,
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], trace: Trace
 ) -> TracedFunction:
     if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
         importlib.import_module(_STRUCTURED_OPS)
     bound = bind(fn, args, dict(kwargs))
-    location = _definition(fn)
-    trace = Trace(fn.__name__, table, location)
-    trace.is_segment = is_segment
-    trace.undoes = undoes
-    trace.formats_in_python = is_segment or formats_in_python
-    trace.is_bounded = is_bounded
     texts = texts_in(cast(FunctionType, fn))
     with trace.active():
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
@@ -141,7 +131,7 @@ def _trace_once(
             n: trace.captured_reads.read(paths[n], obj) for n, obj in bound.arguments.items()
         }
         result = _run(fn, trace, arguments)
-        traced = finish(trace, result, location)
+        traced = finish(trace, result, trace.location)
     verify(traced.graph)
     return traced
 

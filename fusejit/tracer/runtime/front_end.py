@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_numpy_source
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_numpy_source
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
@@ -19,8 +19,6 @@ from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
 from fusejit.tracer.runtime.captures import CaptureRegistry, CapturingTrace
 from fusejit.tracer.runtime.function_primitives import FunctionPrimitives
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
-
-_CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
 class TraceInterface(CapturingTrace, Primitives, Protocol):
@@ -134,7 +132,7 @@ class FrontEnd:
             }
 
     def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
-        if type(value) in _CONSTANTS:
+        if type(value) in CONSTANT_TYPES:
             if path is not None:
                 self.captures.fix(path, value)
             return value

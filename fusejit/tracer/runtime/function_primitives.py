@@ -35,7 +35,7 @@ from fusejit.tracer.control_flow.conditions import (
 from fusejit.tracer.control_flow.membership import contained
 from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
 from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
-from fusejit.tracer.control_flow.regions import Undefined
+from fusejit.tracer.control_flow.regions import RegionNames, Undefined
 from fusejit.tracer.control_flow.traced_for import TracedFor
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
@@ -171,53 +171,33 @@ class FunctionPrimitives:
         return (self._function.__qualname__, line, column)
 
     def for_(
-        self,
-        iterable: Any,
-        line: int,
-        column: int,
-        names: tuple[str, ...],
-        targets: tuple[str, ...],
-        live: tuple[str, ...],
-        flags: tuple[str, ...],
-        bound: tuple[str, ...],
-        dead: tuple[str, ...],
+        self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedFor | NativeLoop:
-        """A ``for`` statement."""
-        key = self._key(line, column)
+        """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        loop = TracedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
-    def while_(
-        self,
-        line: int,
-        column: int,
-        names: tuple[str, ...],
-        live: tuple[str, ...],
-        flags: tuple[str, ...],
-        dead: tuple[str, ...],
-    ) -> TracedWhile | NativeLoop:
+    def while_(self, line: int, column: int, *names: tuple[str, ...]) -> TracedWhile | NativeLoop:
         """A ``while`` statement."""
-        key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop()
-        loop = TracedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop = TracedWhile(trace, self._key(line, column), RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
     def if_(
-        self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
+        self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
         """An ``if`` statement."""
-        key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeIf(bool(condition))
-        branches = TracedIf(trace, key, condition, names, frozenset(live))
+        branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
