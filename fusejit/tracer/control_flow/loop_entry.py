@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Alloc, Bind
+from fusejit.ir.ops import Bind
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.control_flow.changing_extents import at, largest, rows
@@ -236,20 +236,10 @@ class LoopEntry(Region):
 
     def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
         trace = self.trace
-        extents = tuple(map(trace.decisions.canonical, extents or like.extents))
         order = like.storage.order if like.is_whole else like.sorted_order()
-        buffer = Buffer(
-            trace.unique_name("c0"), TensorType(like.dtype, extents), trace.new_alias_class()
-        )
-        buffer.order = order
-        trace.graph.buffers.append(buffer)
-        alloc = Alloc(buffer=buffer)
-        alloc.location = self.location
-        trace.append(alloc, trace.blocks[self._outer_index()])
-        return buffer
-
-    def _outer_index(self) -> int:
-        return -2 if self in self.trace.regions else -1
+        outer = trace.blocks[-2 if self in trace.regions else -1]
+        type_ = TensorType(like.dtype, extents or like.extents)
+        return trace.allocate("c0", type_, order, outer, self.location)
 
     def _require_own_strides(self, array: TracedArray) -> None:
         """Peel for an array with broadcast axes: a loop buffer has a say in strides."""

@@ -214,10 +214,6 @@ class TracedFor(TracedLoop):
         return self.close()
 
     # -- after the loop --------------------------------------------------------------------------
-    def result(self) -> tuple[Any, ...]:
-        """What the names hold after the loop, and the last items."""
-        return tuple(self.after[name] for name in (*self.names, *self.targets))
-
     def last_of(self, number: SymbolicNumber) -> Any:
         """What an integer of the body was in the last iteration."""
         assert number.affine is not None

@@ -256,6 +256,10 @@ class TracedLoop(LoopFixpoint):
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
     # -- after the loop --------------------------------------------------------------------------
+    def result(self) -> tuple[Any, ...]:
+        """What the names hold after the loop, and the last items of a ``for``."""
+        return tuple(self.after[name] for name in (*self.names, *self.targets))
+
     def finish(self, op: Loop) -> None:
         """Emit the loop; what the names hold after it."""
         late = [name for name, _, _ in self._late]

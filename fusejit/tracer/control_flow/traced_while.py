@@ -127,7 +127,3 @@ class TracedWhile(TracedLoop):
         body.yields = yields
         assert self._condition is not None
         self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))
-
-    def result(self) -> tuple[Any, ...]:
-        """What the names hold after the loop."""
-        return tuple(self.after[name] for name in self.names)

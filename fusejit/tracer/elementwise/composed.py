@@ -97,24 +97,16 @@ def sinc(x: Any) -> Any:
     return call_ufunc(np.divide, call_ufunc(np.sin, angle), angle)
 
 
-@primitive(np.isposinf)
-def isposinf(x: Any, out: Any = None) -> Any:
-    """Whether an element is +inf."""
-    return _is_infinity(x, np.inf, out)
+def _is_infinity(function: Any, infinity: float) -> None:
+    @primitive_of("x", function)
+    def ask(x: Any, out: Any = None) -> Any:
+        if out is not None:
+            raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
+        return call_ufunc(np.equal, array_from(x), infinity)
 
 
-@primitive(np.isneginf)
-def isneginf(x: Any, out: Any = None) -> Any:
-    """Whether an element is -inf."""
-    return _is_infinity(x, -np.inf, out)
-
-
-def _is_infinity(x: Any, infinity: float, out: Any) -> Any:
-    if not contains_traced(x):
-        return NotImplemented
-    if out is not None:
-        raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
-    return call_ufunc(np.equal, array_from(x), infinity)
+_is_infinity(np.isposinf, np.inf)
+_is_infinity(np.isneginf, -np.inf)
 
 
 @primitive_of("a decimals", np.round, np.around)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir import ops as ir
-from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
@@ -123,17 +122,10 @@ def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
 
 def has_extents(trace: Trace, extents: Extents, expected: Extents) -> bool:
     """Decide whether a result has the shape of the memory it is stored into."""
-    return len(extents) == len(expected) and all(
-        _same_extent(trace, a, b) for a, b in zip(extents, expected, strict=True)
-    )
-
-
-def _same_extent(trace: Trace, extent: AffineExpr, expected: AffineExpr) -> bool:
     reason = "a result fits where it is stored"
-    if trace.decisions.is_local(extent - expected):
-        trace.decisions.check_equal(extent, expected, reason)
-        return True
-    return trace.decisions.equal(extent, expected, reason)
+    return len(extents) == len(expected) and all(
+        trace.decisions.checked_equal(a, b, reason) for a, b in zip(extents, expected, strict=True)
+    )
 
 
 def copy_of(

@@ -16,7 +16,6 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
-from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import CONSTANT_TYPES
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.runtime.active_trace import active_trace, current_trace
@@ -125,20 +124,15 @@ def emit_effect(
     arguments = _Arguments(trace)
     call = arguments.text(args, kwargs)
     call = ", ".join([*(f"{{o{k}}}" for k in range(len(objects))), *([call] if call else [])])
-    values = tuple(_value(trace, o) for o in arguments.traced)
     op = HostCall(
         function=name,
-        arguments=values,
+        arguments=arguments.values(),
         pure=False,
         call=call or " ",
         objects=tuple(map(HostExpr.path, objects)),
     )
     trace.emit(op)
     trace.effects[op] = current_span()
-
-
-def _value(trace: Trace, obj: TracedArray | SymbolicNumber) -> Value:
-    return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
 
 
 def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:

@@ -19,6 +19,7 @@ from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path, errstate_text
 from fusejit.ir.ops import HostCall
+from fusejit.ir.values import Value
 from fusejit.tracer.host.probes import (
     Found,
     Probe,
@@ -52,6 +53,13 @@ class Arguments:
         """``{0}, axis=1``"""
         parts = [self._text(a) for a in args]
         return ", ".join([*parts, *(f"{k}={self._text(v)}" for k, v in kwargs.items())])
+
+    def values(self) -> tuple[Value, ...]:
+        """What is traced, as values of the graph."""
+        trace = self.trace
+        return tuple(
+            o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in self.traced
+        )
 
     def _text(self, obj: Any) -> str:
         if isinstance(obj, MaskedElements):
@@ -160,13 +168,10 @@ def host_call(
         if not (_has_order(runs[0]) and _some_axis_is_one(arguments.traced)):
             break
     results, sizes = results_of(probe, runs, assignments, probe.of_this_call())
-    values = tuple(
-        o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
-    )
     op = HostCall(
         results=tuple(results),
         function=name,
-        arguments=values,
+        arguments=arguments.values(),
         pure=rng is None,
         call=call,
         sizes=sizes,

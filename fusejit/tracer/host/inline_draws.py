@@ -99,9 +99,7 @@ class Draws:
             keywords["endpoint"] = True
         arguments = Arguments(trace)
         text = arguments.text(parameters, keywords)
-        traced = [
-            o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
-        ]
+        traced = arguments.values()
         drawn = trace.new_value(np.dtype(row.dtype), extents, kind)
         trace.emit(
             HostCall(

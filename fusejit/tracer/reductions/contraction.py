@@ -106,9 +106,7 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     decisions = trace.decisions
     depth, other = left.extents[-1], right.extents[-2 if right.ndim > 1 else 0]
     reason = "the inner extents of a matrix product are equal"
-    if decisions.is_local(depth - other):
-        decisions.check_equal(depth, other, reason)
-    elif not decisions.equal(depth, other, reason, or_raises=True):
+    if not decisions.checked_equal(depth, other, reason, or_raises=True):
         raise numpy_raises("ValueError: matmul: mismatch in its core dimension")
     stacks = [left.extents[:-2], right.extents[:-2]]
     stack = broadcast(decisions, stacks)

@@ -18,7 +18,7 @@ from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Block, GenericOp, Init, Load, Op, Operand, Scatter, Store
+from fusejit.ir.ops import Alloc, Block, GenericOp, Init, Load, Op, Operand, Scatter, Store
 from fusejit.ir.payload import Payload
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import DTYPES, IteratorType, Kind, TensorType, dtype_name, is_supported
@@ -351,6 +351,24 @@ class Trace:
                 distinct=distinct,
             )
         )
+
+    def allocate(
+        self,
+        base: str,
+        type_: TensorType,
+        order: tuple[int, ...] | None,
+        block: Block,
+        location: Location,
+    ) -> Buffer:
+        """Memory of its own that is there from the end of an open block on."""
+        extents = tuple(map(self.decisions.canonical, type_.extents))
+        type_ = TensorType(type_.dtype, extents)
+        buffer = Buffer(self.unique_name(base), type_, self.new_alias_class(), order=order)
+        self.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = location
+        self.append(alloc, block)
+        return buffer
 
     def new_alias_class(self) -> int:
         """A class of memory that nothing else overlaps."""
