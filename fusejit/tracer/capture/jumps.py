@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 
 from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, with_location
+from fusejit.tracer.capture.new_statements import statement_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
@@ -101,7 +102,7 @@ class Jumps:
             at = node.body[-1]
             new = [self._assign(self._done, False, node.body[0]), *new]
             if not ends:
-                fall = self._guard([self._none(at)], {self._done}, at)
+                fall = self._guard([self._assign(self._value, None, at)], {self._done}, at)
                 new.append(fall)
             loads: list[ast.expr] = [_name(name, at) for name in self._values]
             value: ast.expr = loads[0]
@@ -224,15 +225,9 @@ class Jumps:
         return [*before, node, *after], ends, escaped
 
     # -- new nodes --------------------------------------------------------------------------------
-    def _assign(self, name: str, value: bool, at: ast.AST) -> ast.stmt:
-        constant = with_location(ast.Constant(value=value), at)
-        return with_location(ast.Assign(targets=[_name(name, at, ast.Store())], value=constant), at)
-
-    def _none(self, at: ast.AST) -> ast.stmt:
-        store = _name(self._value, at, ast.Store())
-        return with_location(
-            ast.Assign(targets=[store], value=with_location(ast.Constant(value=None), at)), at
-        )
+    def _assign(self, name: str, value: bool | None, at: ast.AST) -> ast.stmt:
+        made: ast.stmt = statement_of(f"{name} = {value}", at)
+        return made
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
         """``if none_of(flags): body``; the callback is put in by name."""
