@@ -19,7 +19,7 @@ from types import (
     ModuleType,
     SimpleNamespace,
 )
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from fusejit.tracer.runtime.guards import (
     written_by,
 )
 from fusejit.tracer.runtime.locations import needs_python, unsupported
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 
 _MUTABLE_TYPES = (
     set,
@@ -79,45 +80,19 @@ _PROTOCOLS = (
 )
 
 
-class CapturedReadsInterface(Protocol):
-    """What the front end needs of what a trace reads."""
-
-    library_reads: dict[tuple[int, str], LibraryRead]
-
-    def read(self, path: Path, obj: object) -> object:
-        """The traced value of a captured object; records its checks."""
-
-    def check(self, check: PathCheck) -> None:
-        """Record one check without a traced value."""
-
-    def constant(self, array: np.ndarray) -> Any:
-        """The traced value of an array that was made statically."""
-
-
-class CapturingTrace(Protocol):
-    """What `CaptureRegistry` needs of a trace."""
-
-    @property
-    def captured_reads(self) -> CapturedReadsInterface:
-        """What it has read."""
-
-    def is_traced(self, obj: object) -> bool:
-        """Whether it is a traced value."""
-
-
 class CaptureRegistry:
     """The registry: which objects come from outside, and from where.
 
     Parameters
     ----------
-    trace : CapturingTrace
+    trace : TraceInterface
         Makes the traced values and records the checks.
     meet : callable
         Is called with each object.
     """
 
     def __init__(
-        self, trace: CapturingTrace, meet: Callable[[object], None] = lambda obj: None
+        self, trace: TraceInterface, meet: Callable[[object], None] = lambda obj: None
     ) -> None:
         self._trace = trace
         self._meet = meet
@@ -259,6 +234,27 @@ class CaptureRegistry:
         if foreign:  # `for x in obj` runs those of a library unnoticed
             what = f"{path.user_text()} is a {kind.__name__}, whose {foreign[0]} is a library's"
             raise needs_python(what, "pass its items as a list, tuple or dict")
+
+
+def global_path(
+    function: FunctionType, path: Path | None, entry: FunctionType, name: str
+) -> Path | None:
+    """Where each call finds a global of a function that it finds at ``path``."""
+    if function.__globals__ is entry.__globals__:
+        return Path("global", name)
+    return None if path is None else path.attribute("__globals__").item(name)
+
+
+def closure_path(
+    function: FunctionType, path: Path | None, entry: FunctionType, name: str
+) -> Path | None:
+    """Where each call finds the contents of a closure cell of such a function."""
+    if function is entry:
+        return Path("closure", name)
+    if path is None:
+        return None
+    index = function.__code__.co_freevars.index(name)
+    return path.attribute("__closure__").item(index).attribute("cell_contents")
 
 
 def is_open(obj: object) -> bool:

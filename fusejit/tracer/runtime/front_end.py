@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
@@ -15,18 +15,11 @@ from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.attribute_access import WATCHED
-from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
-from fusejit.tracer.runtime.captures import CaptureRegistry, CapturingTrace
+from fusejit.tracer.runtime.calls import Calls, native_call
+from fusejit.tracer.runtime.captures import CaptureRegistry
 from fusejit.tracer.runtime.function_primitives import FunctionPrimitives
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
-
-
-class TraceInterface(CapturingTrace, Primitives, Protocol):
-    """What the front end needs of a trace."""
-
-    notes: list[str]
-    has_untraced_callee: bool
-    inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 
 
 class FrontEnd:

@@ -43,7 +43,7 @@ from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.attribute_access import AttributeAccess
-from fusejit.tracer.runtime.captures import CaptureRegistry
+from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_operators import is_none
@@ -94,29 +94,12 @@ class FunctionPrimitives:
         self.formatted = exact
 
     # -------------------------------------------------------------------------------------- names
-    def global_path(self, name: str) -> Path | None:
-        """Where each call finds a global of the function."""
-        if self._function.__globals__ is self._entry.__globals__:
-            return Path("global", name)
-        if self._path is None:
-            return None
-        return self._path.attribute("__globals__").item(name)
-
-    def closure_path(self, name: str) -> Path | None:
-        """Where each call finds the contents of a closure cell."""
-        if self._function is self._entry:
-            return Path("closure", name)
-        if self._path is None:
-            return None
-        index = self._function.__code__.co_freevars.index(name)
-        return self._path.attribute("__closure__").item(index).attribute("cell_contents")
-
     def load_global(self, name: str) -> Any:
         """A global or builtin name."""
         if name in self._globals:
             return self._globals[name]
         namespace = self._function.__globals__
-        path = self.global_path(name)
+        path = global_path(self._function, self._path, self._entry, name)
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
             if path is None and is_numpy_source(self._function):
@@ -136,7 +119,8 @@ class FunctionPrimitives:
     def load_closure(self, name: str, value: Any) -> Any:
         """A free variable; ``value`` is what its cell holds now."""
         if name not in self._closure:
-            self._closure[name] = self._read(self.closure_path(name), value, f"closure {name}")
+            path = closure_path(self._function, self._path, self._entry, name)
+            self._closure[name] = self._read(path, value, f"closure {name}")
         return self._closure[name]
 
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
