@@ -392,7 +392,9 @@ def is_array(obj: Any) -> bool:
     return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
 
 
-_PLAIN = (bool, int, float, np.float64, str, type(None))
+def is_plain(obj: Any) -> bool:
+    """Whether an object is a number, a text or None: nothing of the trace."""
+    return type(obj) in (bool, int, float, np.float64, str, type(None))
 
 
 def same_object(trace: Trace, left: Any, right: Any) -> bool:
@@ -405,7 +407,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
         return same_view(left, right)
     if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
         return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
-    if type(left) is type(right) and type(left) in _PLAIN:
+    if type(left) is type(right) and is_plain(left):
         return left == right and repr(left) == repr(right)
     return False
 

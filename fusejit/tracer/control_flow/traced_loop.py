@@ -32,6 +32,7 @@ from fusejit.tracer.control_flow.regions import (
     Undefined,
     extents_are_captured,
     is_array,
+    is_plain,
     same_object,
 )
 from fusejit.tracer.control_flow.shrinking import (
@@ -192,7 +193,7 @@ class TracedLoop(LoopFixpoint):
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
-                self.after[name] = now if _is_same_for_python(now) else _only_inside(name)
+                self.after[name] = now if is_plain(now) else _only_inside(name)
         return tuple(values)
 
     def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
@@ -332,11 +333,6 @@ class TracedLoop(LoopFixpoint):
         """The last value of the tracer's own number."""
         name = next(n for n in self._results if n.endswith(" "))
         return TracedArray.of_value(self.trace, self._results[name])
-
-
-def _is_same_for_python(obj: Any) -> bool:
-    """Whether an object is the same in each iteration: nothing of the trace."""
-    return type(obj) in (bool, int, float, np.float64, str, type(None))
 
 
 def _only_inside(name: str) -> Undefined:

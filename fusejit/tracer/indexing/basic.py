@@ -13,7 +13,6 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_scalar_fits
-from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.host_call_tracing import with_selected
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
@@ -44,7 +43,7 @@ from fusejit.tracer.indexing.stores import (
     note_store_of_itself,
     require_writeable,
 )
-from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.indexing.view_functions import array_of_scalar, same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
@@ -52,7 +51,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 from fusejit.tracer.values.union_operators import as_integer, store
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -96,8 +95,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         return PRIMITIVES["gather"](array, index, integers)  # type: ignore[no-any-return]
     selection = select(array, index)
     if not selection.is_element:
-        if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
-            array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+        array = array_of_scalar(array)
         return array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
         return array
@@ -360,17 +358,12 @@ def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int)
 
 def integer(item: Any) -> AffineExpr:
     """An index as an affine expression."""
-    if isinstance(item, SymbolicNumber):
-        return item.as_affine()
     if isinstance(item, TracedArray):
         what = "an element of an array, which is known only when the kernel runs"
         raise _unsupported(what, "pass it as a Python int")
     if isinstance(item, list | tuple):
         raise _unsupported(f"a {type(item).__name__} of this kind as an index", "use np.array(..)")
-    try:
-        return AffineExpr.const(item.__index__())
-    except AttributeError as error:
-        raise numpy_raises(f"IndexError: {type(item).__name__} is not an index") from error
+    return as_affine(item, "IndexError: {1} is not an index")
 
 
 def _exact(item: Any) -> int:

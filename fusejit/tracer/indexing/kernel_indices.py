@@ -65,8 +65,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     """
 
     def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        negative = builder.op("less", [ref(index), builder.const(0, I64)], _BOOL)
-        return builder.op("select", [negative, ref(index + size), ref(index)], I64)
+        return _from_start(builder, ref, index, size)
 
     key = ("index", index, size)
     known = trace.locals.find_bound(key)
@@ -86,6 +85,28 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     return start
 
 
+def _from_start(
+    builder: PayloadBuilder, ref: Callable[[AffineExpr], int], at: AffineExpr, size: AffineExpr
+) -> int:
+    """``at + size if at < 0 else at``."""
+    negative = builder.op("less", [ref(at), builder.const(0, I64)], _BOOL)
+    return builder.op("select", [negative, ref(at + size), ref(at)], I64)
+
+
+def clamped(
+    builder: PayloadBuilder,
+    ref: Callable[[AffineExpr], int],
+    bound: AffineExpr,
+    size: AffineExpr,
+    low: int,
+    high: AffineExpr,
+) -> int:
+    """A bound of a slice, counted from the start and kept from ``low`` to ``high``."""
+    at = _from_start(builder, ref, bound, size)
+    at = builder.op("maximum", [at, builder.const(low, I64)], I64)
+    return builder.op("minimum", [at, ref(high)], I64)
+
+
 def clamped_slice(
     trace: Trace,
     start: AffineExpr | None,
@@ -100,10 +121,7 @@ def clamped_slice(
     low, high = (0, 0) if step > 0 else (-1, -1)
 
     def clamp(builder: PayloadBuilder, ref: Callable[[AffineExpr], int], bound: AffineExpr) -> int:
-        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
-        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
-        at = builder.op("maximum", [at, builder.const(low, I64)], I64)
-        return builder.op("minimum", [at, ref(size + high)], I64)
+        return clamped(builder, ref, bound, size, low, size + high)
 
     def first(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         if start is None:

@@ -21,6 +21,7 @@ from fusejit.tracer.indexing.gathers import gather, mark_within_bounds, pick, sc
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
     bound_number,
+    clamped,
     counted,
     require_positive,
     scalar,
@@ -108,20 +109,16 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
     require_positive(trace, step)
     Ref = Callable[[AffineExpr], int]
 
-    def clamped(builder: PayloadBuilder, ref: Ref, bound: AffineExpr | None, default: Any) -> int:
+    def bound_or(default: Any, builder: PayloadBuilder, ref: Ref, bound: AffineExpr | None) -> int:
         if bound is None:
             return ref(AffineExpr.of(default))
-        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
-        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
-        return builder.op(
-            "minimum", [builder.op("maximum", [at, builder.const(0, I64)], I64), ref(size)], I64
-        )
+        return clamped(builder, ref, bound, size, 0, size)
 
     def first(builder: PayloadBuilder, ref: Ref) -> int:
-        return clamped(builder, ref, start, 0)
+        return bound_or(0, builder, ref, start)
 
     def length(builder: PayloadBuilder, ref: Ref) -> int:
-        ends = [clamped(builder, ref, stop, size), clamped(builder, ref, start, 0)]
+        ends = [bound_or(size, builder, ref, stop), bound_or(0, builder, ref, start)]
         return counted(builder, builder.op("subtract", ends, I64), ref(step))
 
     zero = AffineExpr.const(0)

@@ -26,7 +26,7 @@ from fusejit.tracer.values.operand_types import (
 )
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 # ------------------------------------------------------------------------------- filled arrays
@@ -40,18 +40,12 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         sizes = tuple(shape[axis] for axis in range(rank))
     extents: list[AffineExpr] = []
     for size in sizes:
-        if isinstance(size, SymbolicNumber):
-            extent = trace.decisions.canonical(size.as_affine())
-        elif isinstance(size, TracedArray):
+        if isinstance(size, TracedArray):
             if size.ndim or size.dtype.kind not in "iu":
                 raise numpy_raises("TypeError: an array is no size")
             extents.append(size_of_kernel(trace, size))
             continue
-        else:
-            try:
-                extent = AffineExpr.const(size.__index__())
-            except AttributeError as error:
-                raise numpy_raises(f"TypeError: {size!r} is not a size") from error
+        extent = trace.decisions.canonical(as_affine(size, "TypeError: {0!r} is not a size"))
         if not trace.decisions.nonnegative(extent, "a size is not negative"):
             raise numpy_raises("ValueError: negative dimensions are not allowed")
         extents.append(extent)

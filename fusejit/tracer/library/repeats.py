@@ -19,7 +19,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 def _count(number: Any, name: str) -> AffineExpr:
@@ -27,14 +27,7 @@ def _count(number: Any, name: str) -> AffineExpr:
     if isinstance(number, TracedArray):
         what = f"np.{name} by an element of an array has a size that depends on the data"
         raise unsupported(what, "pass the number of repetitions as a Python int")
-    try:
-        count = (
-            number.as_affine()
-            if isinstance(number, SymbolicNumber)
-            else AffineExpr.const(number.__index__())
-        )
-    except AttributeError as error:
-        raise numpy_raises(f"TypeError: {number!r} is not a number of repetitions") from error
+    count = as_affine(number, "TypeError: {0!r} is not a number of repetitions")
     if not current_trace().decisions.nonnegative(count, "a number of repetitions"):
         raise numpy_raises("ValueError: repeats may not contain negative values.")
     return count

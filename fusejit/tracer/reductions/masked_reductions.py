@@ -121,6 +121,8 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
             if out is not None:
                 raise _not_traced()
             return elements.like(function(elements.array, axis=axes, **options))
+        if name == "mean":
+            return _mean(elements, axes, dtype, out, options["keepdims"])
         if name in ("max", "min"):
             some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
             reason = f"the {name} of the elements that a mask selects"
@@ -131,20 +133,10 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
     return reduce
 
 
-def mean(
-    elements: MaskedElements,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
+def _mean(
+    elements: MaskedElements, axes: tuple[int, ...], dtype: Any, out: Any, keeps: bool
 ) -> Any:
     """``sum / count`` of the selected elements."""
-    axes, has_selected = _reduced_axes(elements, axis)
-    keeps = _keeps(elements, keepdims, has_selected)
-    if not has_selected:
-        if out is not None:
-            raise _not_traced()
-        return elements.like(mean_of(elements.array, axes, dtype, None, keeps))
     wanted = mean_dtype(elements.array, dtype, "mean")
     total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, keeps)
     return into(quotient(total, _count_over(elements, axes), "mean", F64), out)
@@ -229,16 +221,15 @@ def _without_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_SUMS = {"sum": sum_of, "prod": product}
+_SUMS = {"sum": sum_of, "prod": product, "mean": mean_of}
 _PICKS = {"max": max_of, "min": min_of, "any": any_of, "all": all_of}
 _OF_ELEMENTS: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name, plain, True) for name, plain in _SUMS.items()},
     **{name: _without_dtype(_reduction(name, f, False)) for name, f in _PICKS.items()},
-    "mean": mean,
     "var": _variance("var"),
     "std": _variance("std"),
 }
-_PLAIN = {**_SUMS, **_PICKS, "mean": mean_of, "var": variance, "std": standard_deviation}
+_PLAIN = {**_SUMS, **_PICKS, "var": variance, "std": standard_deviation}
 
 
 def _or_of_an_array(name: str) -> Callable[..., Any]:

@@ -100,7 +100,7 @@ class FrontEnd:
                     self._calls.exact,
                 )
                 activation.definitely_assigned = form.definitely_assigned
-                bound = form.bind(activation)
+                bound = form.bind(function, activation)
                 self.watch.allow(bound.__code__)
                 self._note_rewritten(bound.__code__)
             self._bound[id(function)] = (function, bound, form.code is None)

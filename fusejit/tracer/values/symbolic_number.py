@@ -247,6 +247,19 @@ def expr_of(obj: Any) -> HostExpr:
     return obj.expr if isinstance(obj, SymbolicNumber) else HostExpr.const(obj)
 
 
+def as_affine(number: Any, refusal: str) -> AffineExpr:
+    """An integer of the call or of the program; ``refusal`` is NumPy's error for anything else.
+
+    Its ``{0}`` stands for the object, ``{1}`` for the name of its type.
+    """
+    if isinstance(number, SymbolicNumber):
+        return number.as_affine()
+    try:
+        return AffineExpr.const(number.__index__())
+    except AttributeError as error:
+        raise numpy_raises(refusal.format(number, type(number).__name__)) from error
+
+
 def _affine_of(obj: Any) -> AffineExpr | None:
     if isinstance(obj, SymbolicNumber):
         if obj.affine is None and type(obj.value) is bool:
