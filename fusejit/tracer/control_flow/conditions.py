@@ -42,25 +42,28 @@ def not_(operand: Any) -> Any:
 
 def and_(first: Any, *others: Callable[[], Any]) -> Any:
     """``first and others[0]() and ..``."""
-    result = first
-    for position, other in enumerate(others):
-        truth = decide(result)
-        if isinstance(truth, TracedArray):
-            return _chosen(truth, _rest(and_, others[position:]), lambda: False)
-        if not truth:
-            return result
-        result = other()
-    return result
+    return _joined(True, first, *others)
 
 
 def or_(first: Any, *others: Callable[[], Any]) -> Any:
     """``first or others[0]() or ..``."""
+    return _joined(False, first, *others)
+
+
+def _joined(goes_on: bool, first: Any, *others: Callable[[], Any]) -> Any:
+    """``and`` if a true operand leads to the next one, ``or`` if a false one does."""
     result = first
     for position, other in enumerate(others):
         truth = decide(result)
         if isinstance(truth, TracedArray):
-            return _chosen(truth, lambda: True, _rest(or_, others[position:]))
-        if truth:
+            later = others[position:]
+
+            def rest(later: Any = later) -> Any:
+                return truth_of(_joined(goes_on, later[0](), *later[1:]))
+
+            sides = (rest, lambda: False) if goes_on else (lambda: True, rest)
+            return _chosen(truth, *sides)
+        if bool(truth) is not goes_on:
             return result
         result = other()
     return result
@@ -104,11 +107,6 @@ def chain(first: Any, name: str, second: Any, *others: Any) -> Any:
     if isinstance(truth, TracedArray):
         return _chosen(truth, rest, lambda: result)
     return rest() if truth else result
-
-
-def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
-    """The truth of the operands that are left."""
-    return lambda: truth_of(join(later[0](), *later[1:]))
 
 
 @primitive("choose")

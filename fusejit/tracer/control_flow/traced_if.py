@@ -54,8 +54,8 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_span
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
-from fusejit.tracer.values.operand_types import I64, Operand
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, truth_of
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage

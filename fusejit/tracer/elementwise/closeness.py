@@ -15,12 +15,13 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
 from fusejit.tracer.graph_breaks.fallback import numpy_warns
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import BOOL, all_of
+from fusejit.tracer.reductions.over_axes import all_of
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 

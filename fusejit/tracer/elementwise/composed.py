@@ -15,7 +15,7 @@ from fusejit.tracer.elementwise.elementwise_op import (
     has_extents,
     require_extents,
 )
-from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
+from fusejit.tracer.elementwise.ufuncs import CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
@@ -29,6 +29,7 @@ from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     Operand,
     can_cast,
     contains_traced,

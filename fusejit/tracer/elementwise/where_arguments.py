@@ -23,19 +23,12 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import (
-    BOOL,
-    NO_VALUE,
-    into,
-    mean_dtype,
-    reduce_array,
-    sum_of,
-)
+from fusejit.tracer.reductions.over_axes import NO_VALUE, into, mean_dtype, reduce_array, sum_of
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}

@@ -27,7 +27,7 @@ from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operand_types import F64, I64
+from fusejit.tracer.values.operand_types import BOOL, F64, I64
 from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -236,9 +236,8 @@ def _check_order(low: Any, high: Any, endpoint: bool) -> None:
         except Varies:
             pass  # from one iteration to the next
     compare = "less_equal" if endpoint else "less"
-    dtype = np.dtype(np.bool_)
     ok = emit_scalar(
-        "bounds", [low, high], [I64, I64], dtype, lambda b, refs: b.op(compare, refs, dtype)
+        "bounds", [low, high], [I64, I64], BOOL, lambda b, refs: b.op(compare, refs, BOOL)
     )
     error = BOUNDS[type(low) is int and low == 0, endpoint]
     trace.emit(Assert(condition=ok.value(), reason="there is an integer to draw", error=error))

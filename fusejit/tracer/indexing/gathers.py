@@ -32,11 +32,10 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operand_types import Operand, operand_of
+from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
 
-_BOOL = np.dtype(np.bool_)
 OUT_OF_BOUNDS = "an index is out of bounds"
 
 Reach = Callable[[PayloadBuilder, int, np.dtype], int]
@@ -290,10 +289,10 @@ def check_that(
     if any(made[:2] == (reach, extent) and trace.is_open(made[2]) for made in known):
         return
     known.append((reach, extent, trace.block))
-    ok = trace.new_value(_BOOL, (), Kind.SCALAR)
+    ok = trace.new_value(BOOL, (), Kind.SCALAR)
     largest = _largest(trace, value, reach)
-    builder = PayloadBuilder([largest.type.dtype], [_BOOL])
-    below = builder.op("less", [builder.cast(0, I64), builder.index(extent)], _BOOL)
+    builder = PayloadBuilder([largest.type.dtype], [BOOL])
+    below = builder.op("less", [builder.cast(0, I64), builder.index(extent)], BOOL)
     inputs = (ir.Operand(largest, IndexingMap.identity(0)),)
     trace.emit_generic("in_bounds", ok, inputs, builder.finish([below]))
     trace.emit(ir.Assert(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))

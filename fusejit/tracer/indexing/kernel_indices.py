@@ -25,11 +25,10 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
-from fusejit.tracer.values.operand_types import int_fits
+from fusejit.tracer.values.operand_types import BOOL, U64, int_fits
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 ENDS = "ends"
 """The name of the op that asks whether the ends of a range are near enough: ``stop``, ``start``."""
 
@@ -75,10 +74,10 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     start = _bound(trace, key, value, AffineExpr.const(0), size - 1)
 
     def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        ends = [builder.cast(ref(expr), _U64) for expr in (start, size)]
-        return builder.op("less", ends, _BOOL)  # of unsigned numbers: below 0 is too large
+        ends = [builder.cast(ref(expr), U64) for expr in (start, size)]
+        return builder.op("less", ends, BOOL)  # of unsigned numbers: below 0 is too large
 
-    ok = scalar(trace, "in_bounds", _BOOL, is_inside)
+    ok = scalar(trace, "in_bounds", BOOL, is_inside)
     canonical = trace.decisions.canonical
     shown = CheckedIndex(canonical(index), axis, canonical(size))
     trace.emit(Assert(condition=ok, reason="an index is out of bounds", shown=shown))
@@ -89,7 +88,7 @@ def _from_start(
     builder: PayloadBuilder, ref: Callable[[AffineExpr], int], at: AffineExpr, size: AffineExpr
 ) -> int:
     """``at + size if at < 0 else at``."""
-    negative = builder.op("less", [ref(at), builder.const(0, I64)], _BOOL)
+    negative = builder.op("less", [ref(at), builder.const(0, I64)], BOOL)
     return builder.op("select", [negative, ref(at + size), ref(at)], I64)
 
 
@@ -199,12 +198,12 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     known = trace.chosen_from.get(value)
     if known is not None and all(_fits(one, dtype) for one in known):
         return
-    builder = PayloadBuilder([I64], [_BOOL])
-    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], _BOOL)
+    builder = PayloadBuilder([I64], [BOOL])
+    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], BOOL)
     high = min(int(info.max), int(np.iinfo(np.int64).max))
-    not_high = builder.op("less_equal", [0, builder.const(high, I64)], _BOOL)
-    payload = builder.finish([builder.op("logical_and", [not_low, not_high], _BOOL)])
-    ok = trace.new_value(_BOOL, (), Kind.PYTHON)
+    not_high = builder.op("less_equal", [0, builder.const(high, I64)], BOOL)
+    payload = builder.finish([builder.op("logical_and", [not_low, not_high], BOOL)])
+    ok = trace.new_value(BOOL, (), Kind.PYTHON)
     trace.emit_generic("fits", ok, (Operand(value, IndexingMap.identity(0)),), payload)
     trace.emit(Assert(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
@@ -228,9 +227,9 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     size = symbol_of(trace, number)
 
     def is_size(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], _BOOL)
-        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], _BOOL)
-        return builder.op("logical_and", [low, high], _BOOL)
+        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], BOOL)
+        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], BOOL)
+        return builder.op("logical_and", [low, high], BOOL)
 
     if not trace.decisions.proves_nonnegative(size):
         _check(trace, "is_size", is_size, "a size is negative", "SizeError")
@@ -270,12 +269,12 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
         distance = builder.op("subtract", ends, I64)
         signs = [builder.op("bitwise_xor", [ends[0], o], I64) for o in (ends[1], distance)]
         both = builder.op("bitwise_and", signs, I64)
-        fits = builder.op("greater_equal", [both, builder.const(0, I64)], _BOOL)
+        fits = builder.op("greater_equal", [both, builder.const(0, I64)], BOOL)
         if step == 1:
             return fits
         most = builder.const(2**63 - step, I64)
-        near = builder.op("less_equal", [distance, most], _BOOL)
-        return builder.op("logical_and", [fits, near], _BOOL)
+        near = builder.op("less_equal", [distance, most], BOOL)
+        return builder.op("logical_and", [fits, near], BOOL)
 
     reason = "the ends of a range are less than 2**63 apart"
     _check(trace, ENDS if step < 2**60 else "far ends", is_near, reason, "64 bits")
@@ -295,14 +294,14 @@ def _compared(name: str, left: AffineExpr, right: AffineExpr | int) -> Compute:
     def compute(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         first = ref(left)
         second = builder.const(right, I64) if isinstance(right, int) else ref(right)
-        return builder.op(name, [first, second], _BOOL)
+        return builder.op(name, [first, second], BOOL)
 
     return compute
 
 
 def _check(trace: Trace, name: str, holds: Compute, reason: str, error: str) -> None:
     """An `Assert` that something holds of symbols."""
-    ok = scalar(trace, name, _BOOL, holds)
+    ok = scalar(trace, name, BOOL, holds)
     trace.emit(Assert(condition=ok, reason=reason, error=error))
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
@@ -32,7 +30,6 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 
-_BOOL = np.dtype(np.bool_)
 _WHAT = "a slice whose step differs between iterations, beside other indices than slices"
 
 

@@ -199,7 +199,4 @@ def array_from(obj: Any) -> TracedArray:
     operand = operand_of(obj)
     if operand.array is not None:
         return operand.array
-    dtype = natural_dtype(operand)
-    if operand.number is not None and operand.is_weak_int:
-        dtype = I64
-    return full(current_trace(), (), operand, dtype, None, "array")
+    return full(current_trace(), (), operand, natural_dtype(operand), None, "array")

@@ -20,7 +20,7 @@ from fusejit.tracer.library.triangles import offset_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import operand_of
+from fusejit.tracer.values.operand_types import BOOL, operand_of
 
 
 def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> TracedArray:
@@ -101,7 +101,7 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         place = [builder.index(AffineExpr.dim(0)), builder.index(AffineExpr.dim(1))]
         zero = builder.const(0, values.dtype)
-        is_there = builder.op("equal", place, np.dtype(np.bool_))
+        is_there = builder.op("equal", place, BOOL)
         return builder.op("select", [is_there, refs[0], zero], values.dtype)
 
     return emit_elementwise(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import broadcast_to, normalize_axes, normalize_axis
 from fusejit.tracer.library.conversions import astype
@@ -19,7 +19,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, operand_of
+from fusejit.tracer.values.operand_types import BOOL, F64, operand_of
 
 
 def along(array: TracedArray, axis: int, item: Any) -> TracedArray:

@@ -10,7 +10,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc, call_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
 from fusejit.tracer.indexing.view_functions import moveaxis, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
@@ -20,6 +20,7 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     I64,
     Operand,
     contains_traced,

@@ -22,6 +22,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     I64,
     dtype_argument,
     literal_as,
@@ -167,9 +168,8 @@ def _progression(
         "add", [first, builder.op("multiply", [builder.cast(index, dtype), delta], dtype)], dtype
     )
     if not exact:
-        boolean = np.dtype(np.bool_)
         one = builder.const(1, I64)
-        is_one = builder.op("equal", [index, one], boolean)
+        is_one = builder.op("equal", [index, one], BOOL)
         result = builder.op("select", [is_one, next_one, result], dtype)
     return _emit_index(trace, extent, dtype, inputs, builder, result)
 

@@ -13,7 +13,7 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import reshape_method
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
@@ -23,7 +23,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import I64
+from fusejit.tracer.values.operand_types import BOOL, I64
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent

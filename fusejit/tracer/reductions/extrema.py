@@ -21,9 +21,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import Operand
+from fusejit.tracer.values.operand_types import BOOL, Operand
 
-_BOOL = np.dtype(np.bool_)
 _NOWHERE = np.iinfo(np.int64).max
 
 
@@ -63,10 +62,10 @@ def _first(
 
     def place(builder: PayloadBuilder, refs: list[int]) -> int:
         element, best = refs
-        found = builder.op("equal", [element, best], _BOOL)
+        found = builder.op("equal", [element, best], BOOL)
         if array.dtype.kind == "f":
-            is_nan = builder.op("not_equal", [element, element], _BOOL)
-            found = builder.op("logical_or", [found, is_nan], _BOOL)
+            is_nan = builder.op("not_equal", [element, element], BOOL)
+            found = builder.op("logical_or", [found, is_nan], BOOL)
         here = builder.index(AffineExpr.dim(along))
         return builder.op("select", [found, here, builder.const(_NOWHERE, I64)], I64)
 

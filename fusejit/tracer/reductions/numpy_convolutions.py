@@ -19,14 +19,13 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.view_functions import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import operand_of, supported
+from fusejit.tracer.values.operand_types import BOOL, operand_of, supported
 
 Inside = tuple[str, AffineExpr]  # a comparison of ``i + j`` with a bound
 

@@ -25,11 +25,10 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
-from fusejit.tracer.values.operand_types import C128, F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-BOOL = np.dtype(np.bool_)
 NO_VALUE = np._NoValue
 _REMEDIES = {
     "where": "choose with np.where(mask, x, neutral) first",

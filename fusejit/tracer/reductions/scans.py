@@ -22,7 +22,6 @@ from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
@@ -33,7 +32,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 
 
 def accumulate(array: TracedArray, ufunc: np.ufunc, axis: int, dtype: np.dtype) -> TracedArray:

@@ -13,7 +13,6 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
-    BOOL,
     NO_VALUE,
     accumulate_dtype,
     arguments,
@@ -31,7 +30,7 @@ from fusejit.tracer.reductions.over_axes import (
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 

@@ -25,11 +25,10 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import C128, F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, I64, Operand, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
-BOOL = np.dtype(np.bool_)
 _OF_TYPE = {bool: BOOL, int: I64, float: F64, complex: C128}
 
 

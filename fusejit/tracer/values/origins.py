@@ -17,21 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from fusejit.dataclass import dataclass
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.graph_breaks.fallback import Retrace
-from fusejit.tracer.values.operand_types import I64
+from fusejit.tracer.values.operand_types import BOOL, I64
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
     from fusejit.tracer.values.array import TracedArray
     from fusejit.tracer.values.storage import Storage
 
-BOOL = np.dtype(np.bool_)
 OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")
 IS_AN_OBJECT = "object"

@@ -26,7 +26,6 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import (
-    BOOL,
     arithmetic,
     as_kernel_number,
     chosen,
@@ -35,7 +34,7 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
     truth_of,
 )
-from fusejit.tracer.values.operand_types import F64, I64, operand_of, resolve
+from fusejit.tracer.values.operand_types import BOOL, F64, I64, operand_of, resolve
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.union_scalar import (
     Choice,

@@ -23,8 +23,8 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.integer_overflow import EXACT
-from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, number_type
-from fusejit.tracer.values.operand_types import I64, Operand
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import (
     NumberType,
