@@ -392,7 +392,7 @@ def is_array(obj: Any) -> bool:
     return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
 
 
-def is_plain(obj: Any) -> bool:
+def is_untraced_value(obj: Any) -> bool:
     """Whether an object is a number, a text or None: nothing of the trace."""
     return type(obj) in (bool, int, float, np.float64, str, type(None))
 
@@ -407,7 +407,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
         return same_view(left, right)
     if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
         return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
-    if type(left) is type(right) and is_plain(left):
+    if type(left) is type(right) and is_untraced_value(left):
         return left == right and repr(left) == repr(right)
     return False
 

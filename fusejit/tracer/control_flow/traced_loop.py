@@ -32,7 +32,7 @@ from fusejit.tracer.control_flow.regions import (
     Undefined,
     extents_are_captured,
     is_array,
-    is_plain,
+    is_untraced_value,
     same_object,
 )
 from fusejit.tracer.control_flow.shrinking import (
@@ -193,7 +193,7 @@ class TracedLoop(LoopFixpoint):
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
-                self.after[name] = now if is_plain(now) else _only_inside(name)
+                self.after[name] = now if is_untraced_value(now) else _only_inside(name)
         return tuple(values)
 
     def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
