@@ -86,7 +86,7 @@ def evaluated_at_once(node: ast.AST) -> list[ast.expr]:
             defaults = [d for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
             if isinstance(node, ast.Lambda):
                 return defaults
-            annotations = [a.annotation for a in _arguments(node)] + [node.returns]
+            annotations = [a.annotation for a in parameters_of(node)] + [node.returns]
             return [*node.decorator_list, *defaults, *(a for a in annotations if a is not None)]
     return []
 
@@ -94,7 +94,7 @@ def evaluated_at_once(node: ast.AST) -> list[ast.expr]:
 def free_names(scope: ast.AST) -> set[str]:
     """Names that a function, class or comprehension reads or binds in the scope around it."""
     read: set[str] = set()
-    own = {a.arg for a in _arguments(scope)}
+    own = {a.arg for a in parameters_of(scope)}
     if isinstance(scope, COMPREHENSIONS):
         own |= assigned(g.target for g in scope.generators)
         pending = children(scope)
@@ -117,7 +117,8 @@ def free_names(scope: ast.AST) -> set[str]:
     return read - own
 
 
-def _arguments(node: ast.AST) -> list[ast.arg]:
+def parameters_of(node: ast.AST) -> list[ast.arg]:
+    """The parameters of a function; of other nodes none."""
     arguments = getattr(node, "args", None)
     if not isinstance(arguments, ast.arguments):
         return []

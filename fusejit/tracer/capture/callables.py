@@ -50,6 +50,9 @@ class Rule:
         return self.reason != _UNKNOWN
 
 
+CONSTANT_TYPES = (type(None), bool, int, float, complex, str, bytes)
+"""Types of Python's objects that never change and hold nothing of the program's."""
+
 _UNKNOWN = "is not known to fusejit"
 NATIVE = Rule(Verdict.NATIVE)
 STATIC = Rule(Verdict.STATIC)
@@ -188,12 +191,7 @@ MUTATING_METHODS = frozenset(
     ]
 )
 _VALUE_TYPES: tuple[type, ...] = (
-    str,
-    bytes,
-    bool,
-    int,
-    float,
-    complex,
+    *CONSTANT_TYPES,
     list,
     tuple,
     dict,
@@ -201,7 +199,6 @@ _VALUE_TYPES: tuple[type, ...] = (
     frozenset,
     slice,
     range,
-    type(None),
     np.generic,
     np.dtype,
     np.finfo,

@@ -27,6 +27,7 @@ from fusejit.tracer.capture.bound_names import (
     evaluated_at_once,
     free_names,
     own_name,
+    parameters_of,
     unbound,
 )
 
@@ -43,10 +44,7 @@ def definitely_assigned_names(node: ast.AST) -> Names:
     for inner in walk(node):
         if isinstance(inner, ast.FunctionDef):
             flow = Flow()
-            arguments = inner.args
-            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-            named += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-            flow.block(inner.body, frozenset(a.arg for a in named))
+            flow.block(inner.body, frozenset(a.arg for a in parameters_of(inner)))
             assigned |= flow.assigned
             possibly_unbound |= flow.possibly_unbound | unbound([inner])
     return frozenset(assigned - possibly_unbound)

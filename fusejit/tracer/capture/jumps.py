@@ -26,9 +26,9 @@ from collections.abc import Iterable, Iterator
 
 from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, with_location
+from fusejit.tracer.capture.new_statements import statement_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 NONE_OF = "none_of"  # the callback that tells whether all flags are down
 
@@ -41,6 +41,14 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield child
         if not isinstance(child, _SCOPES):
             pending.extend(children(child))
+
+
+def nodes_of(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of statements of a function that are not inside a function or class in them."""
+    for statement in body:
+        if not isinstance(statement, _SCOPES):
+            yield statement
+            yield from own_nodes(statement)
 
 
 def can_be_structured(node: ast.AST) -> bool:
@@ -86,21 +94,15 @@ class Jumps:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Rewrite the body of a function in place."""
         body = node.body
-        nested = [
-            c
-            for statement in body
-            if not isinstance(statement, (ast.Return, *_SCOPES))
-            for c in [statement, *own_nodes(statement)]
-            if isinstance(c, ast.Return)
-        ]
-        self._is_nested = bool(nested)
+        compound = [statement for statement in body if not isinstance(statement, ast.Return)]
+        self._is_nested = any(isinstance(n, ast.Return) for n in nodes_of(compound))
         self._values = self._value_names(body)
         new, ends, _ = self._block(body)
         if self._is_nested:
             at = node.body[-1]
             new = [self._assign(self._done, False, node.body[0]), *new]
             if not ends:
-                fall = self._guard([self._none(at)], {self._done}, at)
+                fall = self._guard([self._assign(self._value, None, at)], {self._done}, at)
                 new.append(fall)
             loads: list[ast.expr] = [_name(name, at) for name in self._values]
             value: ast.expr = loads[0]
@@ -111,13 +113,7 @@ class Jumps:
 
     def _value_names(self, body: list[ast.stmt]) -> list[str]:
         """Where the result is kept: one name, or one for each part of a tuple."""
-        returned = [
-            child.value
-            for statement in body
-            if not isinstance(statement, _SCOPES)
-            for child in [statement, *own_nodes(statement)]
-            if isinstance(child, ast.Return)
-        ]
+        returned = [child.value for child in nodes_of(body) if isinstance(child, ast.Return)]
         parts = [v.elts if isinstance(v, ast.Tuple) else [] for v in returned]
         sizes = {len(p) for p in parts}
         starred = any(isinstance(e, ast.Starred) for p in parts for e in p)
@@ -229,15 +225,9 @@ class Jumps:
         return [*before, node, *after], ends, escaped
 
     # -- new nodes --------------------------------------------------------------------------------
-    def _assign(self, name: str, value: bool, at: ast.AST) -> ast.stmt:
-        constant = with_location(ast.Constant(value=value), at)
-        return with_location(ast.Assign(targets=[_name(name, at, ast.Store())], value=constant), at)
-
-    def _none(self, at: ast.AST) -> ast.stmt:
-        store = _name(self._value, at, ast.Store())
-        return with_location(
-            ast.Assign(targets=[store], value=with_location(ast.Constant(value=None), at)), at
-        )
+    def _assign(self, name: str, value: bool | None, at: ast.AST) -> ast.stmt:
+        made: ast.stmt = statement_of(f"{name} = {value}", at)
+        return made
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
         """``if none_of(flags): body``; the callback is put in by name."""
@@ -269,9 +259,7 @@ def _binds(test: ast.expr) -> bool:
 
 
 def _has_jump(body: list[ast.stmt]) -> bool:
-    own = [statement for statement in body if not isinstance(statement, _SCOPES)]
-    nodes = [n for statement in own for n in [statement, *own_nodes(statement)]]
-    return any(isinstance(n, _JUMPS) for n in nodes)
+    return any(isinstance(n, _JUMPS) for n in nodes_of(body))
 
 
 def _with_test_inside(node: ast.While) -> ast.While:

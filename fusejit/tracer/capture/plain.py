@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.capture.callables import (
+    CONSTANT_TYPES,
     Verdict,
     function_name,
     is_library_module,
@@ -28,13 +29,13 @@ from fusejit.tracer.capture.callables import (
     rule_for,
 )
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
-from fusejit.tracer.runtime.captures import CaptureRegistry, is_open
+from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path, is_open
 from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
+_SIMPLE = (*CONSTANT_TYPES, np.generic, np.dtype)
 _AS_ARGUMENT = "pass it as an argument"
 _TEST_BEFORE = "do it outside the decorated function, or in a file"
 _TYPE_TESTS = ("isinstance", "type", "callable")
@@ -175,28 +176,18 @@ class _Vetting:
         for name in names:
             self._global(function, path, name, attributes)
         cells = function.__closure__ or ()
-        for index, (name, cell) in enumerate(
-            zip(function.__code__.co_freevars, cells, strict=True)
-        ):
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
             try:
                 value = cell.cell_contents
             except ValueError:  # not assigned yet: reading it raises NameError
                 continue
-            at: Path | None = None
-            if function is self.entry:
-                at = Path("closure", name)
-            elif path is not None:
-                at = path.attribute("__closure__").item(index).attribute("cell_contents")
+            at = closure_path(function, path, self.entry, name)
             self._value(at, value, f"closure {name}", attributes)
 
     def _global(
         self, function: FunctionType, path: Path | None, name: str, attributes: set[str]
     ) -> None:
-        at: Path | None = None
-        if function.__globals__ is self.entry.__globals__:
-            at = Path("global", name)
-        elif path is not None:
-            at = path.attribute("__globals__").item(name)
+        at = global_path(function, path, self.entry, name)
         if name in function.__globals__:
             self._value(at, function.__globals__[name], f"global {name}", attributes)
             return

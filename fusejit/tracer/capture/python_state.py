@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
-from fusejit.tracer.capture.callables import is_traced_type
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_traced_type
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import user_frames
 
 _MAX_OBJECTS = 10_000
-_ATOMS = (bool, int, float, complex, str, bytes, type(None), range, slice)
+_ATOMS = (*CONSTANT_TYPES, range, slice)
 _ITERATORS: tuple[type, ...] = (
     enumerate,
     zip,

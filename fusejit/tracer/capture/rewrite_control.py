@@ -3,8 +3,8 @@
 Each statement stays in the user's frame with its lines; callbacks stand around it. See
 `traced_for`, `traced_while` and `traced_if` of this package for what the callbacks do::
 
-    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('i',), ('s',), (),
-        s = s + x[i]                                ('i',), ())
+    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('s',), (), (),
+        s = s + x[i]                                ('i',), ('i',))
                                   for i in _st_c1:
                                       if _st_c1.enters:
                                           s, = _st_c1.enter(_st.names())
@@ -24,11 +24,15 @@ from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass
 from fusejit.syntax import children, walk
+from fusejit.tracer.capture.bound_names import own_name
 from fusejit.tracer.capture.generators import IS_PYTHONS
 from fusejit.tracer.capture.jumps import NONE_OF, own_nodes
 from fusejit.tracer.capture.scopes import Origin, Scope
 
 Node = TypeVar("Node", bound=ast.AST)
+
+
+_NAMED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.Import, ast.ImportFrom)
 
 
 class ControlBuilder:
@@ -105,7 +109,7 @@ class ControlBuilder:
     ) -> list[ast.stmt]:
         """The statements of a ``for`` loop whose parts are rewritten already."""
         make = plan.make
-        texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound, plan.dead)
+        texts = (plan.names, plan.live, plan.flags, plan.dead, plan.targets, plan.bound)
         spec = [self._texts(make, n) for n in texts]
         start = make.assign(make.callback("for_", iterable, *make.position(), *spec))
         node.iter = make.load()
@@ -262,17 +266,14 @@ class _Maker:
 
 
 def assigned_names(nodes: Sequence[ast.AST]) -> list[str]:
-    """The names that statements bind, in order of appearance."""
-    found: dict[str, None] = {}
+    """The names that statements bind, sorted."""
+    found: set[str] = set()
     for node in nodes:
         for child in [node, *own_nodes(node)]:
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store | ast.Del):
-                found[child.id] = None
-            elif isinstance(child, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
-                found.update({child.name: None} if child.name else {})
-            elif isinstance(child, ast.Import | ast.ImportFrom):
-                for alias in child.names:
-                    found[alias.asname or alias.name.partition(".")[0]] = None
+                found.add(child.id)
+            elif isinstance(child, _NAMED):
+                found |= own_name(child)
     return sorted(found)
 
 

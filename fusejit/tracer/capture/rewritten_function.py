@@ -13,12 +13,10 @@ from fusejit.tracer.capture.source_text import compile_function, find_source
 
 @dataclass(frozen=True, slots=True)
 class RewrittenFunction:
-    """A function ready to be traced.
+    """What is traced of the functions that have one code.
 
     Attributes
     ----------
-    function : FunctionType
-        The user's function.
     code : CodeType or None
         The rewritten code; None means that the function is traced plainly.
     helper : str
@@ -29,42 +27,27 @@ class RewrittenFunction:
         Names that have a value wherever they are read.
     """
 
-    function: FunctionType
     code: CodeType | None
     helper: str
     note: str | None
     definitely_assigned: frozenset[str] = frozenset()
 
-    def bind(self, callbacks: object) -> FunctionType:
-        """The rewritten function with ``callbacks`` in its closure."""
+    def bind(self, function: FunctionType, callbacks: object) -> FunctionType:
+        """The user's function, rewritten, with ``callbacks`` in its closure."""
         if self.code is None:
-            raise ValueError(f"{self.function.__qualname__} has no rewritten form")
-        cells = dict(
-            zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        )
+            raise ValueError(f"{function.__qualname__} has no rewritten form")
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         cells[self.helper] = types.CellType(callbacks)
         missing = [name for name in self.code.co_freevars if name not in cells]
         assert missing in ([], ["__class__"]), missing
         closure = tuple(cells[name] for name in self.code.co_freevars)
         bound = FunctionType(
-            self.code,
-            self.function.__globals__,
-            self.function.__name__,
-            self.function.__defaults__,
-            closure,
+            self.code, function.__globals__, function.__name__, function.__defaults__, closure
         )
-        bound.__kwdefaults__ = self.function.__kwdefaults__
-        bound.__qualname__ = self.function.__qualname__
-        bound.__module__ = self.function.__module__
+        bound.__kwdefaults__ = function.__kwdefaults__
+        bound.__qualname__ = function.__qualname__
+        bound.__module__ = function.__module__
         return bound
-
-
-@dataclass(frozen=True, slots=True)
-class _Rewritten:
-    code: CodeType | None
-    helper: str
-    note: str | None
-    definitely_assigned: frozenset[str] = frozenset()
 
 
 def rewritten_function(function: FunctionType) -> RewrittenFunction:
@@ -75,24 +58,22 @@ def rewritten_function(function: FunctionType) -> RewrittenFunction:
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
         result = _cache[key] = _rewrite(function)
-    return RewrittenFunction(
-        function, result.code, result.helper, result.note, result.definitely_assigned
-    )
+    return result
 
 
 _CACHE_SIZE = 1024
-_cache: dict[tuple[CodeType, str], _Rewritten] = {}
+_cache: dict[tuple[CodeType, str], RewrittenFunction] = {}
 
 
-def _rewrite(function: FunctionType) -> _Rewritten:
+def _rewrite(function: FunctionType) -> RewrittenFunction:
     code = function.__code__
     source = find_source(function)
     if isinstance(source, str):
-        return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
+        return RewrittenFunction(None, "", f"{function.__qualname__} was traced plainly: {source}")
     try:
         node, helper = rewrite_node(source, code.co_freevars)
         made = compile_function(source, node, code, (helper,))
-        return _Rewritten(made, helper, None, definitely_assigned_names(source.node))
+        return RewrittenFunction(made, helper, None, definitely_assigned_names(source.node))
     except CannotRewrite as error:
         note = f"{function.__qualname__} was traced plainly: {error} is not supported"
-        return _Rewritten(None, "", note)
+        return RewrittenFunction(None, "", note)

@@ -10,9 +10,9 @@ import ast
 import enum
 
 from fusejit.dataclass import dataclass, field
+from fusejit.tracer.capture.bound_names import Comprehension, own_name, parameters_of
 from fusejit.tracer.capture.source_text import FunctionNode
 
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 ScopeNode = FunctionNode | Comprehension | ast.ClassDef
 
 
@@ -104,10 +104,8 @@ class _Collector(ast.NodeVisitor):
         node = scope.node
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         self.scope = scope
-        a = node.args
-        for argument in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg):
-            if argument is not None:
-                self._bind(argument.arg)
+        for parameter in parameters_of(node):
+            self._bind(parameter.arg)
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
         for child in body:
             self.visit(child)
@@ -167,23 +165,13 @@ class _Collector(ast.NodeVisitor):
         if not isinstance(node.ctx, ast.Load):
             self._bind(node.id)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            self._bind(alias.asname or alias.name.partition(".")[0])
-
-    visit_Import = visit_ImportFrom = _import
-
-    def _named(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
-        if node.name is not None:
-            self._bind(node.name)
+    def _named(self, node: ast.AST) -> None:
+        for name in own_name(node):
+            self._bind(name)
         self.generic_visit(node)
 
-    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = _named
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        if node.rest is not None:
-            self._bind(node.rest)
-        self.generic_visit(node)
+    visit_Import = visit_ImportFrom = _named
+    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = visit_MatchMapping = _named
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self.visit(node.target)

@@ -23,6 +23,7 @@ import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.capture.callables import (
+    CONSTANT_TYPES,
     is_library_file,
     is_library_module,
     is_traced_type,
@@ -32,14 +33,8 @@ from fusejit.tracer.runtime.locations import add_span_of, location_of, user_fram
 
 _PLAIN_TYPES = frozenset(
     {
-        type(None),
+        *CONSTANT_TYPES,
         type(Ellipsis),
-        bool,
-        int,
-        float,
-        complex,
-        str,
-        bytes,
         range,
         slice,
         np.ndarray,

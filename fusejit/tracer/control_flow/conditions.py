@@ -15,6 +15,7 @@ import numpy as np
 
 from fusejit.ir.ops import Assert
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.active_trace import current_trace
@@ -41,25 +42,28 @@ def not_(operand: Any) -> Any:
 
 def and_(first: Any, *others: Callable[[], Any]) -> Any:
     """``first and others[0]() and ..``."""
-    result = first
-    for position, other in enumerate(others):
-        truth = decide(result)
-        if isinstance(truth, TracedArray):
-            return _chosen(truth, _rest(and_, others[position:]), lambda: False)
-        if not truth:
-            return result
-        result = other()
-    return result
+    return _joined(True, first, *others)
 
 
 def or_(first: Any, *others: Callable[[], Any]) -> Any:
     """``first or others[0]() or ..``."""
+    return _joined(False, first, *others)
+
+
+def _joined(goes_on: bool, first: Any, *others: Callable[[], Any]) -> Any:
+    """``and`` if a true operand leads to the next one, ``or`` if a false one does."""
     result = first
     for position, other in enumerate(others):
         truth = decide(result)
         if isinstance(truth, TracedArray):
-            return _chosen(truth, lambda: True, _rest(or_, others[position:]))
-        if truth:
+            later = others[position:]
+
+            def rest(later: Any = later) -> Any:
+                return truth_of(_joined(goes_on, later[0](), *later[1:]))
+
+            sides = (rest, lambda: False) if goes_on else (lambda: True, rest)
+            return _chosen(truth, *sides)
+        if bool(truth) is not goes_on:
             return result
         result = other()
     return result
@@ -105,15 +109,6 @@ def chain(first: Any, name: str, second: Any, *others: Any) -> Any:
     return rest() if truth else result
 
 
-def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
-    """The truth of the operands that are left."""
-    return lambda: truth_of(join(later[0](), *later[1:]))
-
-
-def _same(obj: Any) -> Any:
-    return obj
-
-
 @primitive("choose")
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""
@@ -125,7 +120,7 @@ def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> An
 
 def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     key = ("choose", str(current_location()))
-    region = TracedIf(current_trace(), key, truth, (_RESULT,), frozenset())
+    region = TracedIf(current_trace(), key, truth, RegionNames((_RESULT,)))
     region.then({})
     value = first()
     region.otherwise({_RESULT: value})

@@ -19,12 +19,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from fusejit.syntax import walk
 from fusejit.tracer.capture.live_names import is_context
+from fusejit.tracer.capture.new_statements import statement_of
 
-Node = TypeVar("Node", bound=ast.AST)
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -46,66 +45,46 @@ class EndedContexts:
         """The call of a segment, or where a context has ended an exception other statements."""
         at = segment[0]
         self._name = self._name or self._fresh()
-        is_open = ast.Compare(
-            left=ast.Name(id=self._name, ctx=ast.Load()),
-            ops=[ast.Eq()],
-            comparators=[ast.Constant(value=self.depth)],
-        )
-        made = ast.If(test=is_open, body=segment, orelse=instead)
-        for node in (made, *walk(is_open)):
-            ast.copy_location(node, at)
+        made: ast.If = statement_of(f"if {self._name} == {self.depth}: pass", at)
+        made.body, made.orelse = segment, instead
         return made
 
     def counted(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The body of the function with the counter in it, if something asks for it."""
         if self._name is None or not body:
             return body
-        start = ast.Assign(
-            targets=[ast.Name(id=self._name, ctx=ast.Store())], value=ast.Constant(value=0)
-        )
-        return [_with_location(start, body[0]), *self._block(body, 0)]
+        return [statement_of(f"{self._name} = 0", body[0]), *self._block(body, 0)]
 
     def _block(self, body: Sequence[ast.stmt], inside: int) -> list[ast.stmt]:
         """A block; ``inside`` tells how many contexts a jump out of the loop leaves."""
         made: list[ast.stmt] = []
-        for statement in body:
-            if isinstance(statement, ast.Break | ast.Continue) and inside:
-                made.append(self._step(ast.Sub(), inside, statement))
-            made.append(statement)
-            is_loop = isinstance(statement, ast.For | ast.While)
-            is_counted = is_context(statement)
-            if isinstance(statement, ast.Try) and any(map(is_context, _statements(statement))):
-                made.insert(-1, self._kept(statement))
-            for name, block in _blocks(statement):
+        for node in body:
+            if isinstance(node, ast.Break | ast.Continue) and inside:
+                made.append(self._step("-", inside, node))
+            made.append(node)
+            is_loop = isinstance(node, ast.For | ast.While)
+            is_counted = is_context(node)
+            if isinstance(node, ast.Try) and any(map(is_context, _statements(node))):
+                made.insert(-1, self._kept(node))
+            for name, block in _blocks(node):
                 leaves = 0 if is_loop and name == "body" else inside + is_counted
                 block[:] = self._block(block, leaves)
-            if isinstance(statement, ast.With) and is_counted:
-                statement.body.insert(0, self._step(ast.Add(), 1, statement.body[0]))
-                statement.body.append(self._step(ast.Sub(), 1, statement.body[-1]))
+            if isinstance(node, ast.With) and is_counted:
+                node.body.insert(0, self._step("+", 1, node.body[0]))
+                node.body.append(self._step("-", 1, node.body[-1]))
         return made
 
     def _kept(self, node: ast.Try) -> ast.stmt:
         """What keeps the counter before a ``try``: its handlers start with that."""
-        assert self._name is not None
         kept = self._fresh()
         for handler in node.handlers:
-            back = ast.Assign(
-                targets=[ast.Name(id=self._name, ctx=ast.Store())],
-                value=ast.Name(id=kept, ctx=ast.Load()),
-            )
-            handler.body.insert(0, _with_location(back, handler.body[0]))
-        keep = ast.Assign(
-            targets=[ast.Name(id=kept, ctx=ast.Store())],
-            value=ast.Name(id=self._name, ctx=ast.Load()),
-        )
-        return _with_location(keep, node)
+            handler.body.insert(0, statement_of(f"{self._name} = {kept}", handler.body[0]))
+        keep: ast.stmt = statement_of(f"{kept} = {self._name}", node)
+        return keep
 
-    def _step(self, op: ast.operator, number: int, at: ast.stmt) -> ast.stmt:
-        assert self._name is not None
-        target = ast.Name(id=self._name, ctx=ast.Store())
-        return _with_location(
-            ast.AugAssign(target=target, op=op, value=ast.Constant(value=number)), at
-        )
+    def _step(self, sign: str, number: int, at: ast.stmt) -> ast.stmt:
+        made: ast.stmt = statement_of(f"{self._name} {sign}= {number}", at)
+        return made
 
 
 def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -122,9 +101,3 @@ def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
     return (inner for inner in walk(node) if isinstance(inner, ast.stmt))
-
-
-def _with_location(node: Node, at: ast.AST) -> Node:
-    for inner in walk(node):
-        ast.copy_location(inner, at)
-    return node

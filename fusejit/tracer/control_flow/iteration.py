@@ -28,7 +28,7 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +74,9 @@ def items_of(obj: Any) -> Items | None:
 
 
 def _affine(obj: Any) -> AffineExpr:
-    if isinstance(obj, SymbolicNumber):
-        return obj.as_affine()
     if is_kernel_number(obj):
         return current_trace().bind(obj)
-    try:
-        return AffineExpr.const(obj.__index__())
-    except AttributeError as error:
-        kind = type(obj).__name__
-        text = f"TypeError: '{kind}' object cannot be interpreted as an integer"
-        raise numpy_raises(text) from error
+    return as_affine(obj, "TypeError: '{1}' object cannot be interpreted as an integer")
 
 
 @primitive(range)

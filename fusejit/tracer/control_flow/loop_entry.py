@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Alloc, Bind
+from fusejit.ir.ops import Bind
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.control_flow.changing_extents import at, largest, rows
@@ -21,6 +21,7 @@ from fusejit.tracer.control_flow.number_values import number_values, of_values, 
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Region,
+    RegionNames,
     Undefined,
     flag_of,
     is_array,
@@ -59,16 +60,9 @@ class LoopEntry(Region):
 
     repeats = True
 
-    def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        names: tuple[str, ...],
-        live: frozenset[str],
-        dead: tuple[str, ...],
-    ) -> None:
-        super().__init__(trace, key, names, live)
-        self.dead = dead
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
+        self.dead, self.targets, self.flags = about.dead, about.targets, about.flags
         self.runs: bool | None = None
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
@@ -88,9 +82,7 @@ class LoopEntry(Region):
         self._now: dict[str, Any] = {}  # what the names hold at the end of the body
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
-        self.targets: tuple[str, ...] = ()
         self.symbol = ""
-        self.flags: tuple[str, ...] = ()
         self._visit = trace.visit((key, self.location))
         self.trips = AffineExpr.const(0)
         self._origins = LoopOrigins(self, self._number_at_entry)
@@ -99,6 +91,11 @@ class LoopEntry(Region):
     def can_peel(self) -> bool:
         """Whether first iterations may be traced one by one."""
         return False
+
+    def peel_first(self) -> None:
+        """Trace again with the first iteration by itself, if it is not and may be."""
+        if self.can_peel() and not self.decided("peel"):
+            self.decide(1, "peel")
 
     def counts(self) -> bool:
         """Whether it has iterations, whose numbers are the loop's symbol."""
@@ -239,28 +236,17 @@ class LoopEntry(Region):
 
     def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
         trace = self.trace
-        extents = tuple(map(trace.decisions.canonical, extents or like.extents))
         order = like.storage.order if like.is_whole else like.sorted_order()
-        buffer = Buffer(
-            trace.unique_name("c0"), TensorType(like.dtype, extents), trace.new_alias_class()
-        )
-        buffer.order = order
-        trace.graph.buffers.append(buffer)
-        alloc = Alloc(buffer=buffer)
-        alloc.location = self.location
-        trace.append(alloc, trace.blocks[self._outer_index()])
-        return buffer
-
-    def _outer_index(self) -> int:
-        return -2 if self in self.trace.regions else -1
+        outer = trace.blocks[-2 if self in trace.regions else -1]
+        type_ = TensorType(like.dtype, extents or like.extents)
+        return trace.allocate("c0", type_, order, outer, self.location)
 
     def _require_own_strides(self, array: TracedArray) -> None:
         """Peel for an array with broadcast axes: a loop buffer has a say in strides."""
         constant = self.trace.decisions.constant
         axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            self.peel_first()
             raise Fallback("a loop carries a broadcast array")
 
 

@@ -133,8 +133,8 @@ class LoopFixpoint(LoopEntry):
         joined = union(before, now)
         if before == joined:
             return
-        if not isinstance(now, UnionType) and self.can_peel() and not self.decided("peel"):
-            self.decide(1, "peel")  # it may have the type of the first iteration from then on
+        if not isinstance(now, UnionType):
+            self.peel_first()  # it may have the type of the first iteration from then on
         if joined is None:
             kinds = f"{type_text(before)}, then {type_text(now)}"
             what = f"{name!r} changes its type in the loop ({kinds})"
@@ -160,8 +160,7 @@ class LoopFixpoint(LoopEntry):
         if name in self._changing or name in self._cut:
             pass
         elif before.dtype != now.dtype or shapes[0] != shapes[1]:
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            self.peel_first()
             texts = [
                 f"{' x '.join(map(str, s))} {a.dtype}"
                 for s, a in zip(shapes, (before, now), strict=True)
@@ -186,8 +185,7 @@ class LoopFixpoint(LoopEntry):
         return at(self._changing[name], AffineExpr.symbol(self.symbol) + 1)
 
     def _peel_or_refuse(self, name: str, before: Any, now: Any) -> None:
-        if self.can_peel() and not self.decided("peel"):
-            self.decide(1, "peel")
+        self.peel_first()
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
         raise unsupported(
             what, f"use another name for one of them, or give {name!r} such a value before the loop"

@@ -16,7 +16,8 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_kernel_number, is_number
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_kernel_number, is_number
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Alloc
 from fusejit.ir.types import TensorType
-from fusejit.ir.values import Buffer, Value
+from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.changing_extents import rows
 from fusejit.tracer.control_flow.regions import Region, is_array
 from fusejit.tracer.control_flow.shrinking import (
@@ -21,7 +18,6 @@ from fusejit.tracer.control_flow.shrinking import (
     number_of_rows,
 )
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 
 
@@ -60,24 +56,18 @@ class PrefixBuffers:
             if size is None or array.storage.order is not None:
                 continue
             extents = (size, *array.extents[1:])
-            prefix = self._prefix_buffers[name] = TracedArray.whole(
-                Storage.of_buffer(self._trace, self._memory(array.dtype, extents))
+            buffer = self._trace.allocate(
+                "c0",
+                TensorType(array.dtype, extents),
+                None,
+                self._trace.blocks[-2],  # before the conditional
+                self._region.location,
             )
+            prefix = TracedArray.whole(Storage.of_buffer(self._trace, buffer))
+            self._prefix_buffers[name] = prefix
             self._trace.store(rows(prefix, array.extents).memory(), array.value())
             if is_left_of(before[name], array):
                 self._never_grow.add(name)
-
-    def _memory(self, dtype: np.dtype, extents: Extents) -> Buffer:
-        """Memory that is there before the conditional."""
-        trace = self._trace
-        extents = tuple(map(trace.decisions.canonical, extents))
-        type_ = TensorType(dtype, extents)
-        buffer = Buffer(trace.unique_name("c0"), type_, trace.new_alias_class())
-        trace.graph.buffers.append(buffer)
-        alloc = Alloc(buffer=buffer)
-        alloc.location = self._region.location
-        trace.append(alloc, trace.blocks[-2])
-        return buffer
 
     def is_cut(self, name: str, left: Any, right: Any) -> bool:
         """Whether an array is cut in one branch, and there is memory for either form of it."""

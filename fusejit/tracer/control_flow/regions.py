@@ -10,7 +10,7 @@ tracing again: `Retrace`, with a decision in the trace's table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -133,6 +133,33 @@ UNDEFINED = Undefined("a name", "is not defined", is_unbound=True)
 ABSENT = Undefined("an item", "is one of None", is_unbound=True)  # of what may be a tuple
 
 
+class RegionNames(NamedTuple):
+    """The names that a loop or a conditional is about.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What is assigned inside.
+    live : tuple of str
+        What is read outside.
+    flags : tuple of str
+        Of a loop: the flags that may end it.
+    dead : tuple of str
+        Of a loop: what each iteration binds before it reads it, and nothing else reads.
+    targets : tuple of str
+        Of a ``for`` loop: what its head binds and the program reads.
+    bound : tuple of str
+        Of a ``for`` loop: all that its head binds.
+    """
+
+    names: tuple[str, ...]
+    live: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
+
+
 class Region:
     """A loop or a conditional of the program at one place of the trace.
 
@@ -141,10 +168,7 @@ class Region:
     trace : Trace
     key : tuple
         The place in the program, under which decisions are kept.
-    names : tuple of str
-        What is assigned inside.
-    live : frozenset of str
-        What is read outside.
+    about : RegionNames
     """
 
     can_unroll = False
@@ -153,13 +177,11 @@ class Region:
         frozenset()
     )  # names that have a value wherever they are read
 
-    def __init__(
-        self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
-    ) -> None:
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
         self.trace = trace
         self.key = key
-        self.names = names
-        self.live = live
+        self.names = about.names
+        self.live = frozenset(about.live)
         self.location: Location = current_location()
         self._states: list[PythonState] = []
         self._before: dict[str, Any] = {}  # what the names held in front
@@ -370,7 +392,9 @@ def is_array(obj: Any) -> bool:
     return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
 
 
-_PLAIN = (bool, int, float, np.float64, str, type(None))
+def is_untraced_value(obj: Any) -> bool:
+    """Whether an object is a number, a text or None: nothing of the trace."""
+    return type(obj) in (bool, int, float, np.float64, str, type(None))
 
 
 def same_object(trace: Trace, left: Any, right: Any) -> bool:
@@ -383,7 +407,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
         return same_view(left, right)
     if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
         return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
-    if type(left) is type(right) and type(left) in _PLAIN:
+    if type(left) is type(right) and is_untraced_value(left):
         return left == right and repr(left) == repr(right)
     return False
 

@@ -2,7 +2,7 @@
 
 The rewritten loop asks this object for its items (see `fusejit.tracer.capture.rewrite_control`)::
 
-    _c = _st.for_(range(n), ('u', 's'), ('i',), ('u',), (), ())
+    _c = _st.for_(range(n), 7, 4, ('u', 's'), ('u',), (), (), ('i',), ('i',))
     for i in _c:
         if _c.enters: u, s = _c.enter(locals())
         ...
@@ -31,6 +31,7 @@ from fusejit.ir.ops import Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.iteration import Items, items_of
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.locations import needs_python
@@ -48,22 +49,11 @@ class TracedFor(TracedLoop):
     """One ``for`` statement at one place of the trace."""
 
     def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        iterable: Any,
-        names: tuple[str, ...],
-        targets: tuple[str, ...],
-        live: frozenset[str],
-        flags: tuple[str, ...],
-        bound: tuple[str, ...],
-        dead: tuple[str, ...],
+        self, trace: Trace, key: tuple[Any, ...], iterable: Any, about: RegionNames
     ) -> None:
-        super().__init__(trace, key, names, live, dead)
+        super().__init__(trace, key, about)
         self.iterable = iterable
-        self.targets = targets
-        self.flags = flags
-        self.bound = bound
+        self.bound = about.bound
         self.is_traced = self.enters = self.leaves = False
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
@@ -224,10 +214,6 @@ class TracedFor(TracedLoop):
         return self.close()
 
     # -- after the loop --------------------------------------------------------------------------
-    def result(self) -> tuple[Any, ...]:
-        """What the names hold after the loop, and the last items."""
-        return tuple(self.after[name] for name in (*self.names, *self.targets))
-
     def last_of(self, number: SymbolicNumber) -> Any:
         """What an integer of the body was in the last iteration."""
         assert number.affine is not None

@@ -35,6 +35,7 @@ from fusejit.tracer.control_flow.prefix_buffers import PrefixBuffers
 from fusejit.tracer.control_flow.regions import (
     ABSENT,
     Region,
+    RegionNames,
     Undefined,
     describe,
     flag_of,
@@ -53,8 +54,8 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_span
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
-from fusejit.tracer.values.operand_types import I64, Operand
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, truth_of
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
@@ -73,14 +74,9 @@ class TracedIf(Region):
     """One ``if`` at one place of the trace."""
 
     def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        condition: Any,
-        names: tuple[str, ...],
-        live: frozenset[str],
+        self, trace: Trace, key: tuple[Any, ...], condition: Any, about: RegionNames
     ) -> None:
-        super().__init__(trace, key, names, live)
+        super().__init__(trace, key, about)
         truth = decide(condition)
         self.is_traced = isinstance(truth, TracedArray)
         self.predicate = as_kernel_number(truth) if self.is_traced else None

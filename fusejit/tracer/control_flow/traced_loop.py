@@ -25,12 +25,14 @@ from fusejit.tracer.control_flow.number_values import (
     number_values,
     of_values,
     types_of_values,
+    zero,
 )
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Undefined,
     extents_are_captured,
     is_array,
+    is_untraced_value,
     same_object,
 )
 from fusejit.tracer.control_flow.shrinking import (
@@ -191,7 +193,7 @@ class TracedLoop(LoopFixpoint):
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
-                self.after[name] = now if _is_same_for_python(now) else _only_inside(name)
+                self.after[name] = now if is_untraced_value(now) else _only_inside(name)
         return tuple(values)
 
     def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
@@ -199,8 +201,7 @@ class TracedLoop(LoopFixpoint):
         self._require_own_strides(array)
         order = array.storage.order if array.is_whole else array.sorted_order()
         if array.ndim > 1 and order != loop_buffer.storage.order:
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            self.peel_first()
             raise Fallback("the order of axes in memory changes in a loop")
         if array.storage.has_gaps:
             loop_buffer.storage.note_copied(array.storage.root, False, "a part that a loop carries")
@@ -256,13 +257,17 @@ class TracedLoop(LoopFixpoint):
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
     # -- after the loop --------------------------------------------------------------------------
+    def result(self) -> tuple[Any, ...]:
+        """What the names hold after the loop, and the last items of a ``for``."""
+        return tuple(self.after[name] for name in (*self.names, *self.targets))
+
     def finish(self, op: Loop) -> None:
         """Emit the loop; what the names hold after it."""
         late = [name for name, _, _ in self._late]
         arguments = list(op.body.arguments)
         starts = list(op.carried[: len(self._carried)])
         for k, (name, type_, _) in enumerate(self._late):
-            self._late[k] = (name, type_, number_value(_zero(type_), type_))
+            self._late[k] = (name, type_, number_value(zero(type_), type_))
             starts.append(self._late[k][2])
             arguments.append(self.argument(name, type_))
         op.carried = tuple(starts)
@@ -328,15 +333,6 @@ class TracedLoop(LoopFixpoint):
         """The last value of the tracer's own number."""
         name = next(n for n in self._results if n.endswith(" "))
         return TracedArray.of_value(self.trace, self._results[name])
-
-
-def _is_same_for_python(obj: Any) -> bool:
-    """Whether an object is the same in each iteration: nothing of the trace."""
-    return type(obj) in (bool, int, float, np.float64, str, type(None))
-
-
-def _zero(type_: NumberType) -> Any:
-    return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[type_[1].kind]
 
 
 def _only_inside(name: str) -> Undefined:

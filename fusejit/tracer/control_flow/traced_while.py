@@ -19,6 +19,7 @@ from typing import Any
 from fusejit.budget import check_budget
 from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.trace import Trace
@@ -28,23 +29,12 @@ from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
-MAX_TESTS = 10_000
-
 
 class TracedWhile(TracedLoop):
     """One ``while`` statement at one place of the trace."""
 
-    def __init__(
-        self,
-        trace: Trace,
-        key: tuple[Any, ...],
-        names: tuple[str, ...],
-        live: frozenset[str],
-        flags: tuple[str, ...],
-        dead: tuple[str, ...],
-    ) -> None:
-        super().__init__(trace, key, names, live, dead)
-        self.flags = flags
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
         self.is_traced = self.enters = self.leaves = bool(self.decided("traced"))
         self._passes = 0
         self._condition: Block | None = None
@@ -137,7 +127,3 @@ class TracedWhile(TracedLoop):
         body.yields = yields
         assert self._condition is not None
         self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))
-
-    def result(self) -> tuple[Any, ...]:
-        """What the names hold after the loop."""
-        return tuple(self.after[name] for name in self.names)

@@ -12,6 +12,7 @@ from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
@@ -50,11 +51,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return astype(result, dtype, order="C")
 
 
-@primitive(np.piecewise)
+@primitive_of("x condlist", np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """``np.piecewise``: each function of the elements that its condition selects."""
-    if not contains_traced([x, condlist]):
-        return NotImplemented
     array = array_from(x)
     given = condlist if isinstance(condlist, list | tuple) else [condlist]
     conditions = [array_from(c) for c in given]

@@ -15,20 +15,19 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
 from fusejit.tracer.graph_breaks.fallback import numpy_warns
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import BOOL, all_of
+from fusejit.tracer.reductions.over_axes import all_of
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
-@primitive(np.array_equal)
+@primitive_of("a1 a2", np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     """Whether shapes and all elements are equal: a Python bool."""
-    if not contains_traced([a1, a2]):
-        return NotImplemented
     left, right = array_from(a1), array_from(a2)
     if left.ndim != right.ndim:
         return False
@@ -42,11 +41,9 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     return as_kernel_number(all_of(same), Kind.PYTHON, BOOL)
 
 
-@primitive(np.isclose)
+@primitive_of("a b", np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False) -> Any:
     """``abs(a - b) <= atol + rtol * abs(b)`` for finite ``b``, or ``a == b``."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     for tolerance in (rtol, atol):
         if not is_host_number(tolerance):
             what = "np.isclose with a tolerance that is not a number is not traced"

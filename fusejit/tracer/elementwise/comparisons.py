@@ -8,9 +8,8 @@ import numpy as np
 
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import Compute
-from fusejit.tracer.values.operand_types import F64, I64, Operand, int_fits
+from fusejit.tracer.values.operand_types import BOOL, F64, I64, U64, Operand, int_fits
 
-BOOL, U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
 _TRUE_OF_NEGATIVE = {np.less, np.less_equal, np.not_equal}
 _SWAPPED: dict[np.ufunc, np.ufunc] = {

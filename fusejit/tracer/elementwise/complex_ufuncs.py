@@ -23,19 +23,16 @@ from fusejit.ir.complex_numbers import (
     quotient,
     square,
 )
-from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_scalar
 from fusejit.tracer.elementwise.powers import decide_equal
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
-from fusejit.tracer.values.operand_types import C128, F64, Operand
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-BOOL = np.dtype(np.bool_)
 _SAMPLE = 3
 _SIZES = 32
 
@@ -83,14 +80,7 @@ def complex_computation(
     rule = _power(operands, loop) if ufunc is np.power else _rule(ufunc, operands)
     if ufunc is np.positive:
         return lambda builder, refs: refs[0]
-    if rule is None or ufunc is np.heaviside:
-        return None
-    found = rule
-
-    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
-        return found(builder, refs)
-
-    return compute
+    return None if ufunc is np.heaviside else rule
 
 
 def _power(operands: Sequence[Operand], loop: Sequence[np.dtype]) -> Rule | None:
@@ -108,7 +98,7 @@ def _power(operands: Sequence[Operand], loop: Sequence[np.dtype]) -> Rule | None
         else:
             total = _by_squaring(builder, base, n)
         zero = builder.const(0, loop[0])
-        is_zero = builder.op("equal", [base, zero], np.dtype(np.bool_))
+        is_zero = builder.op("equal", [base, zero], BOOL)
         return builder.op("select", [is_zero, zero, total], loop[0])
 
     return rule
@@ -187,20 +177,10 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
         return operands[0]
     if rule is None:
         raise Fallback(f"Python's {ufunc.__name__} of complex numbers")
-    found = rule
     given = operands[:1] if ufunc is np.power else operands
     result = {np.absolute: F64, np.equal: BOOL, np.not_equal: BOOL}.get(ufunc, C128)
-    return emit_elementwise(
-        current_trace(),
-        ufunc.__name__,
-        [Operand(C128, array=o) for o in given],
-        [C128] * len(given),
-        result,
-        lambda builder, refs: found(builder, refs),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    loop = [C128] * len(given)
+    return emit_scalar(ufunc.__name__, given, loop, result, rule)
 
 
 @primitive("conjugate")

@@ -15,7 +15,7 @@ from fusejit.tracer.elementwise.elementwise_op import (
     has_extents,
     require_extents,
 )
-from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
+from fusejit.tracer.elementwise.ufuncs import CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
@@ -25,9 +25,11 @@ from fusejit.tracer.library.creation import array_from, natural_dtype
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     Operand,
     can_cast,
     contains_traced,
@@ -39,7 +41,7 @@ from fusejit.tracer.values.operand_types import (
 _NO_VALUE = np._NoValue
 
 
-@primitive(np.clip)
+@primitive_of("a a_min a_max min max", np.clip)
 def clip(
     a: Any,
     a_min: Any = _NO_VALUE,
@@ -51,8 +53,6 @@ def clip(
     **kwargs: Any,
 ) -> Any:
     """``minimum(maximum(a, low), high)``; a bound may be None."""
-    if not contains_traced([a, a_min, a_max, min, max]):
-        return NotImplemented
     given = [b is not _NO_VALUE for b in (a_min, a_max, min, max)]
     if any(given[:2]) and (any(given[2:]) or not all(given[:2])):
         raise numpy_raises("clip() takes both bounds by position, or min= and max=")
@@ -89,42 +89,30 @@ def fix(x: Any, out: Any = None) -> Any:
     return call_ufunc(np.trunc, x, out=out)
 
 
-@primitive(np.sinc)
+@primitive_of("x", np.sinc)
 def sinc(x: Any) -> Any:
     """``sin(pi * x) / (pi * x)``, with the smallest step of the dtype in place of 0."""
-    if not contains_traced(x):
-        return NotImplemented
     angle = call_ufunc(np.multiply, array_from(x), np.pi)
     dtype = np.result_type(angle.dtype)
     angle = PRIMITIVES[np.where](angle, angle, dtype.type(np.finfo(dtype).eps))
     return call_ufunc(np.divide, call_ufunc(np.sin, angle), angle)
 
 
-@primitive(np.isposinf)
-def isposinf(x: Any, out: Any = None) -> Any:
-    """Whether an element is +inf."""
-    return _is_infinity(x, np.inf, out)
+def _is_infinity(function: Any, infinity: float) -> None:
+    @primitive_of("x", function)
+    def ask(x: Any, out: Any = None) -> Any:
+        if out is not None:
+            raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
+        return call_ufunc(np.equal, array_from(x), infinity)
 
 
-@primitive(np.isneginf)
-def isneginf(x: Any, out: Any = None) -> Any:
-    """Whether an element is -inf."""
-    return _is_infinity(x, -np.inf, out)
+_is_infinity(np.isposinf, np.inf)
+_is_infinity(np.isneginf, -np.inf)
 
 
-def _is_infinity(x: Any, infinity: float, out: Any) -> Any:
-    if not contains_traced(x):
-        return NotImplemented
-    if out is not None:
-        raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
-    return call_ufunc(np.equal, array_from(x), infinity)
-
-
-@primitive(np.round, np.around)
+@primitive_of("a decimals", np.round, np.around)
 def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """``rint(a * 10**decimals) / 10**decimals``: half to even, then the errors of both."""
-    if not contains_traced([a, decimals]):
-        return NotImplemented
     if type(decimals) is not int:
         raise unsupported("decimals= that is not a constant is not traced", MOVE_OUTSIDE)
     array = array_from(a)
@@ -153,13 +141,11 @@ def round_method(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     return round_of(a, decimals, out)
 
 
-@primitive(np.nan_to_num)
+@primitive_of("x nan posinf neginf", np.nan_to_num)
 def nan_to_num(
     x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
     """NaN by ``nan``, infinities by the largest numbers of the dtype, or as given."""
-    if not contains_traced([x, nan, posinf, neginf]):
-        return NotImplemented
     if copy is not True:
         raise unsupported("np.nan_to_num with copy=False is not traced", "assign its result")
     array = array_from(x)

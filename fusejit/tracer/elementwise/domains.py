@@ -14,14 +14,12 @@ import numpy as np
 
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, I64, operand_of
+from fusejit.tracer.values.operand_types import BOOL, F64, I64, U64
 
-_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _END = 2.0**63  # of what int64 holds
 Condition = Callable[[PayloadBuilder, int], int]
 
@@ -36,7 +34,7 @@ def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
     dtype = F64 if divisor.dtype == F64 else I64
 
     def differs(builder: PayloadBuilder, ref: int) -> int:
-        return builder.op("not_equal", [ref, builder.const(0, dtype)], _BOOL)
+        return builder.op("not_equal", [ref, builder.const(0, dtype)], BOOL)
 
     kind = "float" if is_float else "int"
     _check(DIVISOR, divisor, dtype, differs, "a divisor is not 0", f"{kind} {_SIGNS[ufunc]} 0")
@@ -52,7 +50,6 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
         _check("domain", number, F64, inside, f"math.{function} has a value", error)
 
 
-@primitive("check_scalar_fits")
 def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     """Ensure that NumPy can store a scalar into signed integers: as ``int(number)``."""
     info = np.iinfo(dtype)
@@ -64,22 +61,17 @@ def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     if kind == "u":
 
         def is_low(builder: PayloadBuilder, ref: int) -> int:
-            most = builder.const(int(info.max), _U64)
-            return builder.op("less_equal", [builder.cast(ref, _U64), most], _BOOL)
+            most = builder.const(int(info.max), U64)
+            return builder.op("less_equal", [builder.cast(ref, U64), most], BOOL)
 
         _check("fits", number, number.dtype, is_low, f"a scalar fits {dtype}", "OverflowError")
         return
 
-    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
-        return builder.op("equal", [ref, ref], _BOOL)
-
     def is_within(builder: PayloadBuilder, ref: int) -> int:
         ref = builder.op("trunc", [builder.cast(ref, F64)], F64)
-        low = builder.op("greater_equal", [ref, builder.const(float(info.min), F64)], _BOOL)
-        high = builder.op("less", [ref, builder.const(info.max + 1.0, F64)], _BOOL)
-        return builder.op("logical_and", [low, high], _BOOL)
+        return _is_between(builder, ref, float(info.min), info.max + 1.0)
 
-    _check("convertible", number, number.dtype, is_a_number, "a float is not NaN", "int of NaN")
+    _check("convertible", number, number.dtype, _is_a_number, "a float is not NaN", "int of NaN")
     _check("convertible", number, number.dtype, _not_infinite, "a float is finite", "int of inf")
     _check("fits", number, number.dtype, is_within, f"a scalar fits {dtype}", "OverflowError")
 
@@ -87,49 +79,45 @@ def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
 def check_convertible(number: Any) -> None:
     """Ensure that a float has a whole number of 64 bits."""
 
-    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
-        return builder.op("equal", [ref, ref], _BOOL)
-
     def fits(builder: PayloadBuilder, ref: int) -> int:
-        low = builder.op("greater_equal", [ref, builder.const(-_END, F64)], _BOOL)
-        high = builder.op("less", [ref, builder.const(_END, F64)], _BOOL)
-        return builder.op("logical_and", [low, high], _BOOL)
+        return _is_between(builder, ref, -_END, _END)
 
-    _check("convertible", number, F64, is_a_number, "a float is not NaN", "int of NaN")
+    _check("convertible", number, F64, _is_a_number, "a float is not NaN", "int of NaN")
     _check("convertible", number, F64, fits, "a Python int fits 64 bits", "64 bits")
 
 
 def _check(
     name: str, number: Any, dtype: np.dtype, condition: Condition, reason: str, error: str
 ) -> None:
-    trace = current_trace()
-    ok = emit_elementwise(
-        trace,
-        name,
-        [operand_of(number)],
-        [dtype],
-        _BOOL,
-        lambda builder, refs: condition(builder, refs[0]),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    ok = emit_scalar(name, [number], [dtype], BOOL, lambda b, refs: condition(b, refs[0]))
     integer = number.value() if error == "OverflowError" else None
-    trace.emit(Assert(condition=ok.value(), reason=reason, error=error, integer=integer))
+    check = Assert(condition=ok.value(), reason=reason, error=error, integer=integer)
+    current_trace().emit(check)
+
+
+def _is_a_number(builder: PayloadBuilder, ref: int) -> int:
+    return builder.op("equal", [ref, ref], BOOL)
+
+
+def _is_between(builder: PayloadBuilder, ref: int, low: float, high: float) -> int:
+    """``low <= ref < high`` of a float."""
+    above = builder.op("greater_equal", [ref, builder.const(low, F64)], BOOL)
+    below = builder.op("less", [ref, builder.const(high, F64)], BOOL)
+    return builder.op("logical_and", [above, below], BOOL)
 
 
 def _not(name: str, limit: float = 0.0) -> Condition:
     """Not compared with a limit in this way; of NaN it is true."""
 
     def holds(builder: PayloadBuilder, ref: int) -> int:
-        compared = builder.op(name, [ref, builder.const(limit, F64)], _BOOL)
-        return builder.op("logical_not", [compared], _BOOL)
+        compared = builder.op(name, [ref, builder.const(limit, F64)], BOOL)
+        return builder.op("logical_not", [compared], BOOL)
 
     return holds
 
 
 def _not_infinite(builder: PayloadBuilder, ref: int) -> int:
-    return builder.op("logical_not", [builder.op("isinf", [ref], _BOOL)], _BOOL)
+    return builder.op("logical_not", [builder.op("isinf", [ref], BOOL)], BOOL)
 
 
 def _no_overflow(function: str) -> Condition:
@@ -137,7 +125,7 @@ def _no_overflow(function: str) -> Condition:
 
     def holds(builder: PayloadBuilder, ref: int) -> int:
         made = _not_infinite(builder, builder.op(function, [ref], F64))
-        return builder.op("logical_or", [made, builder.op("isinf", [ref], _BOOL)], _BOOL)
+        return builder.op("logical_or", [made, builder.op("isinf", [ref], BOOL)], BOOL)
 
     return holds
 
@@ -147,8 +135,8 @@ def _not_of_size(name: str, limit: float) -> Condition:
 
     def holds(builder: PayloadBuilder, ref: int) -> int:
         size = builder.op("absolute", [ref], F64)
-        compared = builder.op(name, [size, builder.const(limit, F64)], _BOOL)
-        return builder.op("logical_not", [compared], _BOOL)
+        compared = builder.op(name, [size, builder.const(limit, F64)], BOOL)
+        return builder.op("logical_not", [compared], BOOL)
 
     return holds
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir import ops as ir
-from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operand_types import Operand, literal_as, number_ref, require_number_fits
+from fusejit.tracer.values.operand_types import (
+    Operand,
+    literal_as,
+    number_ref,
+    operand_of,
+    require_number_fits,
+)
 from fusejit.tracer.values.shapes import Extents
 
 Compute = Callable[[PayloadBuilder, list[int]], int]
@@ -82,18 +88,30 @@ def emit_elementwise(
         order = result_order(trace, [o.array for o in operands if o.array is not None], domain)
     assert not isinstance(order, str)
     result = trace.new_value(dtype, domain, kind, order)
-    trace.emit(
-        ir.GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(IteratorType.PARALLEL,) * len(domain),
-            inputs=tuple(inputs),
-            inits=(ir.Init(IndexingMap.identity(len(domain))),),
-            payload=payload,
-            name=name,
-        )
+    return TracedArray.of_value(trace, trace.emit_generic(name, result, inputs, payload))
+
+
+def emit_scalar(
+    name: str,
+    numbers: Iterable[Any],
+    loop_dtypes: Sequence[np.dtype],
+    dtype: np.dtype,
+    compute: Compute,
+    kind: Kind = Kind.PYTHON,
+) -> TracedArray:
+    """A number that the kernel computes of numbers: Python's, NumPy's or operands."""
+    operands = [n if isinstance(n, Operand) else operand_of(n) for n in numbers]
+    return emit_elementwise(
+        current_trace(),
+        name,
+        operands,
+        loop_dtypes,
+        dtype,
+        compute,
+        extents=(),
+        kind=kind,
+        order=None,
     )
-    return TracedArray.of_value(trace, result)
 
 
 def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
@@ -104,17 +122,10 @@ def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
 
 def has_extents(trace: Trace, extents: Extents, expected: Extents) -> bool:
     """Decide whether a result has the shape of the memory it is stored into."""
-    return len(extents) == len(expected) and all(
-        _same_extent(trace, a, b) for a, b in zip(extents, expected, strict=True)
-    )
-
-
-def _same_extent(trace: Trace, extent: AffineExpr, expected: AffineExpr) -> bool:
     reason = "a result fits where it is stored"
-    if trace.decisions.is_local(extent - expected):
-        trace.decisions.check_equal(extent, expected, reason)
-        return True
-    return trace.decisions.equal(extent, expected, reason)
+    return len(extents) == len(expected) and all(
+        trace.decisions.checked_equal(a, b, reason) for a, b in zip(extents, expected, strict=True)
+    )
 
 
 def copy_of(
@@ -132,6 +143,13 @@ def copy_of(
         kind=array.kind if kind is None else kind,
         order=order,
     )
+
+
+def array_of_number(array: TracedArray) -> TracedArray:
+    """What NumPy makes of a number before it rearranges it: an array of rank 0."""
+    if array.kind is Kind.ARRAY:
+        return array
+    return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
 
 
 def full(

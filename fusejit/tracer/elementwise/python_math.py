@@ -14,6 +14,7 @@ from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, kernel_arithmetic
 from fusejit.tracer.values.operand_types import contains_traced
@@ -92,24 +93,18 @@ def _prod(values, start):  # type: ignore[no-untyped-def]
     return product
 
 
-def _register_written_out() -> None:
-    def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
-        given = (a, b, rel_tol, abs_tol)
-        if not contains_traced(list(given)):
-            return NotImplemented
-        if not all(map(is_number, given)):
-            raise unsupported("math.isclose needs Python numbers", "use np.isclose instead")
-        if not all(isinstance(t, float) and t >= 0 for t in given[2:]):
-            raise unsupported("math.isclose with such tolerances", "write them as numbers")
-        return current_trace().inlined(_isclose, given)
-
-    def prod(iterable: Any, /, *, start: Any = 1) -> Any:
-        if not contains_traced([iterable, start]):
-            return NotImplemented
-        return current_trace().inlined(_prod, (iterable, start))
-
-    PRIMITIVES[math.isclose] = isclose
-    PRIMITIVES[math.prod] = prod
+@primitive_of("a b rel_tol abs_tol", math.isclose)
+def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+    """``math.isclose``."""
+    given = (a, b, rel_tol, abs_tol)
+    if not all(map(is_number, given)):
+        raise unsupported("math.isclose needs Python numbers", "use np.isclose instead")
+    if not all(isinstance(t, float) and t >= 0 for t in given[2:]):
+        raise unsupported("math.isclose with such tolerances", "write them as numbers")
+    return current_trace().inlined(_isclose, given)
 
 
-_register_written_out()
+@primitive_of("iterable start", math.prod)
+def prod(iterable: Any, /, *, start: Any = 1) -> Any:
+    """``math.prod``."""
+    return current_trace().inlined(_prod, (iterable, start))

@@ -14,17 +14,15 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import Compute, emit_scalar
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import BOOL, F64, I64
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_BOOL = np.dtype(np.bool_)
 _LARGEST = 2**63 - 1
 _SURELY_FITS = 2.0**62  # what a rounded power may be at most
 
@@ -40,16 +38,16 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
 
         def is_allowed(builder: PayloadBuilder, refs: list[int]) -> int:
             zero = builder.const(0, I64)
-            ok = builder.op("greater_equal", [refs[1], zero], _BOOL)
+            ok = builder.op("greater_equal", [refs[1], zero], BOOL)
             if limit is not None:
-                high = builder.op("less_equal", [refs[1], builder.const(limit, I64)], _BOOL)
+                high = builder.op("less_equal", [refs[1], builder.const(limit, I64)], BOOL)
             elif type(base) is int:
                 return ok  # -1, 0 or 1
             else:
                 x, y = (builder.cast(r, F64) for r in refs)
                 size = builder.op("power", [builder.op("absolute", [x], F64), y], F64)
-                high = builder.op("less_equal", [size, builder.const(_SURELY_FITS, F64)], _BOOL)
-            return builder.op("logical_and", [ok, high], _BOOL)
+                high = builder.op("less_equal", [size, builder.const(_SURELY_FITS, F64)], BOOL)
+            return builder.op("logical_and", [ok, high], BOOL)
 
         _check(is_allowed, (base, exponent), loop, "a Python int fits 64 bits", "64 bits")
 
@@ -80,31 +78,31 @@ def float_power(base: Any, exponent: Any) -> TracedArray:
 
 def _is_not_zero(builder: PayloadBuilder, refs: list[int]) -> int:
     zero = builder.const(0.0, F64)
-    is_zero = builder.op("equal", [refs[0], zero], _BOOL)
-    is_negative = builder.op("less", [refs[1], zero], _BOOL)
-    return _neither(builder, builder.op("logical_and", [is_zero, is_negative], _BOOL))
+    is_zero = builder.op("equal", [refs[0], zero], BOOL)
+    is_negative = builder.op("less", [refs[1], zero], BOOL)
+    return _neither(builder, builder.op("logical_and", [is_zero, is_negative], BOOL))
 
 
 def _is_real(builder: PayloadBuilder, refs: list[int]) -> int:
     base, exponent = refs
-    is_negative = builder.op("less", [base, builder.const(0.0, F64)], _BOOL)
-    is_segment = builder.op("not_equal", [exponent, builder.op("trunc", [exponent], F64)], _BOOL)
+    is_negative = builder.op("less", [base, builder.const(0.0, F64)], BOOL)
+    is_segment = builder.op("not_equal", [exponent, builder.op("trunc", [exponent], F64)], BOOL)
     for ref in refs:
-        is_finite = builder.op("isfinite", [ref], _BOOL)
-        is_segment = builder.op("logical_and", [is_segment, is_finite], _BOOL)
-    return _neither(builder, builder.op("logical_and", [is_negative, is_segment], _BOOL))
+        is_finite = builder.op("isfinite", [ref], BOOL)
+        is_segment = builder.op("logical_and", [is_segment, is_finite], BOOL)
+    return _neither(builder, builder.op("logical_and", [is_negative, is_segment], BOOL))
 
 
 def _is_finite(builder: PayloadBuilder, refs: list[int]) -> int:
-    made = builder.op("isfinite", [builder.op("power", refs, F64)], _BOOL)
+    made = builder.op("isfinite", [builder.op("power", refs, F64)], BOOL)
     for ref in refs:
-        special = _neither(builder, builder.op("isfinite", [ref], _BOOL))
-        made = builder.op("logical_or", [made, special], _BOOL)
+        special = _neither(builder, builder.op("isfinite", [ref], BOOL))
+        made = builder.op("logical_or", [made, special], BOOL)
     return made
 
 
 def _neither(builder: PayloadBuilder, ref: int) -> int:
-    return builder.op("logical_not", [ref], _BOOL)
+    return builder.op("logical_not", [ref], BOOL)
 
 
 def _largest_exponent(base: Any) -> int | None:
@@ -131,17 +129,10 @@ def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
         return False
 
 
-def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
-    kernel = [
-        kernel_number(n) if isinstance(n, SymbolicNumber) and n.is_local else n for n in numbers
-    ]
-    return list(map(operand_of, kernel))
-
-
 def _check(
     compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str, error: str
 ) -> None:
-    ok = _emit("power_allowed", compute, numbers, loop, _BOOL).value()
+    ok = _emit("power_allowed", compute, numbers, loop, BOOL).value()
     current_trace().emit(Assert(condition=ok, reason=reason, error=error))
 
 
@@ -152,14 +143,7 @@ def _emit(
     loop: list[np.dtype],
     dtype: np.dtype,
 ) -> TracedArray:
-    return emit_elementwise(
-        current_trace(),
-        name,
-        _operands(numbers),
-        loop,
-        dtype,
-        compute,
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    kernel = [
+        kernel_number(n) if isinstance(n, SymbolicNumber) and n.is_local else n for n in numbers
+    ]
+    return emit_scalar(name, kernel, loop, dtype, compute)

@@ -39,6 +39,7 @@ from fusejit.tracer.values.kernel_numbers import (
     python_arithmetic,
 )
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     C128,
     F64,
     Operand,
@@ -60,7 +61,6 @@ from fusejit.tracer.values.union_operators import in_place
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
-BOOL = np.dtype(np.bool_)
 _IGNORED = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 _HOST_NAMES: dict[np.ufunc, str] = {
     np.add: "add",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,26 +23,25 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import (
-    BOOL,
-    NO_VALUE,
-    into,
-    mean_dtype,
-    reduce_array,
-    sum_of,
-)
+from fusejit.tracer.reductions.over_axes import NO_VALUE, into, mean_dtype, reduce_array, sum_of
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
-_EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {
-    np.max: ("max", np.maximum),
-    np.min: ("min", np.minimum),
-}
+
+
+class _Call(NamedTuple):
+    """A call of a reduction with these options; ``before`` is the handler without them."""
+
+    before: Callable[..., Any]
+    args: tuple[Any, ...]
+    rest: dict[str, Any]
+    where: Any
+    initial: Any
 
 
 def mask_of(given: Any, array: TracedArray) -> TracedArray:
@@ -69,7 +68,7 @@ def _chosen(array: TracedArray, mask: Any, neutral: Any) -> TracedArray:
     return chosen
 
 
-def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
+def _wrap(function: Callable[..., Any], reduce: Callable[[_Call], Any]) -> None:
     before = PRIMITIVES[function]
 
     @functools.wraps(before)
@@ -82,7 +81,7 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
             rest = {k: v for k, v in kwargs.items() if k != "out"}
             return into(PRIMITIVES["host", function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}
-        return reduce(before, args, rest, **options)
+        return reduce(_Call(before, args, rest, **options))
 
     for name in (function, getattr(np, f"a{function.__name__}", None)):
         if name in PRIMITIVES:
@@ -102,73 +101,41 @@ def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
     return into(combined, out)
 
 
-def _register_totals() -> None:
-    def wrap(function: Callable[..., Any], neutral: Any) -> None:
-        def reduce(
-            before: Callable[..., Any],
-            args: tuple[Any, ...],
-            rest: dict[str, Any],
-            where: Any,
-            initial: Any,
-        ) -> Any:
-            array = _chosen(args[0], where, neutral)
-            if initial is NO_VALUE:
-                return before(array, *args[1:], **rest)
-            if len(args) > 3:
-                raise unsupported(f"np.{function.__name__} with out= by position", "name it")
-            out = rest.pop("out", None)
-            ufunc = np.add if function is np.sum else np.multiply
-            return _with_initial(ufunc, before(array, *args[1:], **rest), initial, out)
-
-        _wrap(function, reduce)
-
-    for function, neutral in _NEUTRAL.items():
-        wrap(function, neutral)
+def _total(function: Callable[..., Any], neutral: Any, call: _Call) -> Any:
+    args, rest = call.args, call.rest
+    array = _chosen(args[0], call.where, neutral)
+    if call.initial is NO_VALUE:
+        return call.before(array, *args[1:], **rest)
+    if len(args) > 3:
+        raise unsupported(f"np.{function.__name__} with out= by position", "name it")
+    out = rest.pop("out", None)
+    ufunc = np.add if function is np.sum else np.multiply
+    return _with_initial(ufunc, call.before(array, *args[1:], **rest), call.initial, out)
 
 
-def _register_extrema() -> None:
-    def wrap(function: Callable[..., Any], name: str, ufunc: np.ufunc) -> None:
-        def reduce(
-            before: Callable[..., Any],
-            args: tuple[Any, ...],
-            rest: dict[str, Any],
-            where: Any,
-            initial: Any,
-        ) -> Any:
-            if initial is NO_VALUE:
-                raise numpy_raises(f"ValueError: reduction operation {ufunc.__name__!r}")
-            axis = args[1] if len(args) > 1 else rest.pop("axis", None)
-            keepdims, out = rest.pop("keepdims", False), rest.pop("out", None)
-            if len(args) > 2 or rest:
-                raise unsupported(f"np.{function.__name__} with out= by position", "name it")
-            array = args[0]
-            array = _chosen(array, where, COMBINERS[name].identity(array.dtype))
-            result = reduce_array(
-                array, name, name, axis, keepdims is True, array.dtype, may_be_empty=True
-            )
-            return _with_initial(ufunc, result, initial, out)
-
-        _wrap(function, reduce)
-
-    for function, (name, ufunc) in _EXTREMA.items():
-        wrap(function, name, ufunc)
+def _extremum(name: str, ufunc: np.ufunc, call: _Call) -> Any:
+    args, rest = call.args, call.rest
+    if call.initial is NO_VALUE:
+        raise numpy_raises(f"ValueError: reduction operation {ufunc.__name__!r}")
+    axis = args[1] if len(args) > 1 else rest.pop("axis", None)
+    keepdims, out = rest.pop("keepdims", False), rest.pop("out", None)
+    if len(args) > 2 or rest:
+        raise unsupported(f"np.{name} with out= by position", "name it")
+    array = args[0]
+    array = _chosen(array, call.where, COMBINERS[name].identity(array.dtype))
+    result = reduce_array(array, name, name, axis, keepdims is True, array.dtype, True)
+    return _with_initial(ufunc, result, call.initial, out)
 
 
-def _mean(
-    before: Callable[..., Any],
-    args: tuple[Any, ...],
-    rest: dict[str, Any],
-    where: Any,
-    initial: Any,
-) -> Any:
+def _mean(call: _Call) -> Any:
     """``sum / count`` of the chosen elements."""
-    if initial is not NO_VALUE:
+    if call.initial is not NO_VALUE:
         raise numpy_raises("TypeError: mean() has no initial=")
     names = ("axis", "dtype", "out", "keepdims")
-    options = dict(zip(names, args[1:], strict=False)) | rest
-    array, axis, keepdims = args[0], options.get("axis"), options.get("keepdims", False)
+    options = dict(zip(names, call.args[1:], strict=False)) | call.rest
+    array, axis, keepdims = call.args[0], options.get("axis"), options.get("keepdims", False)
     wanted = mean_dtype(array, options.get("dtype"), "mean")
-    mask = mask_of(where, array)
+    mask = mask_of(call.where, array)
     total = sum_of(_chosen(array, mask, 0), axis, wanted, None, keepdims)
     count = sum_of(mask, axis, np.intp, None, keepdims)
     result = apply_ufunc(np.true_divide, (total, count))
@@ -177,8 +144,10 @@ def _mean(
     return into(result, options.get("out"))
 
 
-_register_totals()
-_register_extrema()
+for _function, _neutral in _NEUTRAL.items():
+    _wrap(_function, functools.partial(_total, _function, _neutral))
+_wrap(np.max, functools.partial(_extremum, "max", np.maximum))
+_wrap(np.min, functools.partial(_extremum, "min", np.minimum))
 _wrap(np.mean, _mean)
 
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence, Set
-from typing import Any, cast
 
 from fusejit.syntax import children, copied, walk, with_location
 from fusejit.tracer.capture.bound_names import assigned
@@ -41,6 +40,7 @@ from fusejit.tracer.capture.live_names import (
     reads_later,
     surely_assigned,
 )
+from fusejit.tracer.capture.new_statements import statement_of
 from fusejit.tracer.control_flow.ended_contexts import EndedContexts
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.graph_breaks.kept_names import binds_at_its_end, keeping, read_on_failure
@@ -184,13 +184,8 @@ class _Cut:
         new = self.contexts.counted(new)
         read = {n for s in new for n in mentioned(s)} & self.local
         if unbound := sorted(read - assigned(new) - {*self.parameters}):
-            targets = [with_location(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
-            none = with_location(ast.Constant(value=None), new[0])
-            bound = with_location(ast.Assign(targets=cast(Any, targets), value=none), new[0])
-            never = with_location(
-                ast.Constant(value=False), new[0]
-            )  # they are local names nevertheless
-            new.insert(0, with_location(ast.If(test=never, body=[bound], orelse=[]), new[0]))
+            targets = "".join(f"{name} = " for name in unbound)  # local names nevertheless
+            new.insert(0, statement_of(f"if False: {targets}None", new[0]))
         return _function(self.original, self.parameters, new)
 
     def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:

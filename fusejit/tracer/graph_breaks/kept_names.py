@@ -17,8 +17,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from fusejit.syntax import parse, walk
+from fusejit.syntax import walk
 from fusejit.tracer.capture.live_names import mentioned, needed
+from fusejit.tracer.capture.new_statements import statement_of
 
 
 def keeping(
@@ -45,11 +46,7 @@ def keeping(
     lines = [f"{found} = {helper}.bound({error}, {name!r})"]
     lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
     text = "try: pass\nexcept BaseException as " + "\n ".join([f"{error}:", *lines, "raise"])
-    made = parse(text).body[0]
-    assert isinstance(made, ast.Try)
-    made.body = []
-    for node in walk(made):
-        ast.copy_location(node, call)
+    made: ast.Try = statement_of(text, call)
     made.body = [call]
     return made
 

@@ -16,7 +16,7 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
-from fusejit.ir.values import Value
+from fusejit.tracer.capture.callables import CONSTANT_TYPES
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_python
@@ -26,7 +26,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _CONVERSIONS = {ord("r"): "repr", ord("s"): "str", ord("a"): "ascii"}
-_LITERALS = (type(None), bool, int, float, complex, str, bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class _Arguments(Arguments):
         if isinstance(obj, TracedText):
             parts = [_quoted(p) if type(p) is str else self._formatted(*p) for p in obj.parts]
             return f"''.join([{', '.join(parts)}])"
-        if type(obj) in _LITERALS:
+        if type(obj) in CONSTANT_TYPES:
             return _quoted(obj)
         if isinstance(obj, type):
             return self._class_text(obj)
@@ -125,10 +124,9 @@ def emit_effect(
     arguments = _Arguments(trace)
     call = arguments.text(args, kwargs)
     call = ", ".join([*(f"{{o{k}}}" for k in range(len(objects))), *([call] if call else [])])
-    values = tuple(_value(trace, o) for o in arguments.traced)
     op = HostCall(
         function=name,
-        arguments=values,
+        arguments=arguments.values(),
         pure=False,
         call=call or " ",
         objects=tuple(map(HostExpr.path, objects)),
@@ -137,11 +135,6 @@ def emit_effect(
     trace.effects[op] = current_span()
 
 
-def _value(trace: Trace, obj: TracedArray | SymbolicNumber) -> Value:
-    return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
-
-
-@primitive("write_attribute")
 def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     """``obj.name = value`` of a captured object, as an effect; False where that is refused.
 
@@ -153,7 +146,7 @@ def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     is_number = isinstance(value, SymbolicNumber) or (
         isinstance(value, TracedArray) and not value.ndim
     )
-    if not is_number and type(value) not in (*_LITERALS, np.bool_):
+    if not is_number and type(value) not in (*CONSTANT_TYPES, np.bool_):
         return False
     if (
         trace.block is not trace.graph.block

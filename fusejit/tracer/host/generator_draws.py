@@ -23,7 +23,6 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import Operand
 
-GENERATORS = (np.random.Generator, np.random.RandomState)
 # methods whose results are numbers or fresh arrays
 _DRAWS: frozenset[str] = frozenset(
     (
@@ -41,11 +40,6 @@ _DRAWS: frozenset[str] = frozenset(
         *("rand", "randn", "randint", "random_sample", "random_integers", "tomaxint"),
     )
 )
-
-
-def is_generator(obj: Any) -> bool:
-    """Whether it is one of NumPy's generators of random numbers."""
-    return type(obj) in GENERATORS
 
 
 @primitive("draw")

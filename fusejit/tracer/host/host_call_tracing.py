@@ -19,6 +19,7 @@ from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path, errstate_text
 from fusejit.ir.ops import HostCall
+from fusejit.ir.values import Value
 from fusejit.tracer.host.probes import (
     Found,
     Probe,
@@ -30,7 +31,6 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
@@ -53,6 +53,13 @@ class Arguments:
         """``{0}, axis=1``"""
         parts = [self._text(a) for a in args]
         return ", ".join([*parts, *(f"{k}={self._text(v)}" for k, v in kwargs.items())])
+
+    def values(self) -> tuple[Value, ...]:
+        """What is traced, as values of the graph."""
+        trace = self.trace
+        return tuple(
+            o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in self.traced
+        )
 
     def _text(self, obj: Any) -> str:
         if isinstance(obj, MaskedElements):
@@ -161,13 +168,10 @@ def host_call(
         if not (_has_order(runs[0]) and _some_axis_is_one(arguments.traced)):
             break
     results, sizes = results_of(probe, runs, assignments, probe.of_this_call())
-    values = tuple(
-        o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
-    )
     op = HostCall(
         results=tuple(results),
         function=name,
-        arguments=values,
+        arguments=arguments.values(),
         pure=rng is None,
         call=call,
         sizes=sizes,
@@ -213,7 +217,6 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return made
 
 
-@primitive("with_selected")
 def with_selected(array: TracedArray, mask: TracedArray, values: TracedArray) -> TracedArray:
     """``array`` after ``array[mask] = values``, as an array of its own."""
     name = "fusejit.ir.host_calls.with_selected"

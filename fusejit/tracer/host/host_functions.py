@@ -30,188 +30,89 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 @dataclass(frozen=True, slots=True)
 class HostFunction:
-    """A row: the function by its dotted name, the method that means it, where sizes come from.
+    """A row: the function by its dotted name, where sizes come from.
 
     ``by_data`` says that extents of the results depend on the elements, ``multiplies`` that the
     work is the product of all sizes. With ``refusal`` it is not taken, for that reason.
     """
 
     name: str
-    method: str = ""
     by_data: bool = False
     refusal: str = ""
     multiplies: bool = False
 
 
 _MAYBE_COMPLEX = "returns complex numbers for some matrices and real ones for others"
+
+
+def _rows(module: str, names: str, **options: Any) -> Iterator[HostFunction]:
+    """A row for each of some functions of a module."""
+    return (HostFunction(f"{module}.{name}", **options) for name in names.split())
+
+
 ROWS: tuple[HostFunction, ...] = (
     # order
-    HostFunction("numpy.sort"),
-    HostFunction("numpy.argsort", "argsort"),
-    HostFunction("numpy.partition"),
-    HostFunction("numpy.argpartition", "argpartition"),
-    HostFunction("numpy.lexsort"),
-    HostFunction("numpy.searchsorted", "searchsorted"),
-    HostFunction("numpy.digitize"),
-    HostFunction("numpy.argmax", "argmax"),
-    HostFunction("numpy.argmin", "argmin"),
+    *_rows(
+        "numpy",
+        "sort argsort partition argpartition lexsort searchsorted digitize argmax argmin",
+    ),
     # sizes that depend on the elements
-    HostFunction("numpy.unique", by_data=True),
-    HostFunction("numpy.nonzero", "nonzero", by_data=True),
-    HostFunction("numpy.flatnonzero", by_data=True),
-    HostFunction("numpy.argwhere", by_data=True),
-    HostFunction("numpy.bincount", by_data=True),
-    HostFunction("numpy.compress", "compress", by_data=True),
-    HostFunction("numpy.extract", by_data=True),
-    HostFunction("numpy.union1d", by_data=True),
-    HostFunction("numpy.intersect1d", by_data=True),
-    HostFunction("numpy.setdiff1d", by_data=True),
-    HostFunction("numpy.setxor1d", by_data=True),
-    HostFunction("numpy.isin"),
-    HostFunction("numpy.unique_values", by_data=True),
-    HostFunction("numpy.unique_counts", by_data=True),
-    HostFunction("numpy.unique_inverse", by_data=True),
-    HostFunction("numpy.unique_all", by_data=True),
-    HostFunction("numpy.delete", by_data=True),
-    HostFunction("numpy.resize"),
-    HostFunction("numpy.sort_complex"),
-    HostFunction("numpy.tril_indices"),
-    HostFunction("numpy.triu_indices"),
-    HostFunction("numpy.tril_indices_from"),
-    HostFunction("numpy.triu_indices_from"),
-    HostFunction("numpy.diag_indices"),
-    HostFunction("numpy.diag_indices_from"),
-    HostFunction("numpy.unravel_index"),
-    HostFunction("numpy.ravel_multi_index"),
+    *_rows(
+        "numpy",
+        "unique nonzero flatnonzero argwhere bincount compress extract union1d intersect1d "
+        "setdiff1d setxor1d",
+        by_data=True,
+    ),
+    *_rows("numpy", "isin"),
+    *_rows("numpy", "unique_values unique_counts unique_inverse unique_all delete", by_data=True),
+    *_rows(
+        "numpy",
+        "resize sort_complex tril_indices triu_indices tril_indices_from triu_indices_from "
+        "diag_indices diag_indices_from unravel_index ravel_multi_index",
+    ),
     # bits and integers
-    HostFunction("numpy.gcd"),
-    HostFunction("numpy.lcm"),
-    HostFunction("numpy.bitwise_count"),
-    HostFunction("numpy.packbits"),
-    HostFunction("numpy.unpackbits"),
+    *_rows("numpy", "gcd lcm bitwise_count packbits unpackbits"),
     # elements of floats
-    HostFunction("numpy.frexp"),
-    HostFunction("numpy.ldexp"),
-    HostFunction("numpy.modf"),
-    HostFunction("numpy.nextafter"),
-    HostFunction("numpy.spacing"),
-    HostFunction("numpy.logaddexp"),
-    HostFunction("numpy.logaddexp2"),
-    HostFunction("numpy.i0"),
-    HostFunction("numpy.iscomplex"),
-    HostFunction("numpy.isreal"),
-    HostFunction("numpy.array_equiv"),
+    *_rows(
+        "numpy",
+        "frexp ldexp modf nextafter spacing logaddexp logaddexp2 i0 iscomplex isreal array_equiv",
+    ),
     # windows
-    HostFunction("numpy.hanning"),
-    HostFunction("numpy.hamming"),
-    HostFunction("numpy.blackman"),
-    HostFunction("numpy.bartlett"),
-    HostFunction("numpy.kaiser"),
+    *_rows("numpy", "hanning hamming blackman bartlett kaiser"),
     # tables and curves
-    HostFunction("numpy.histogram2d", by_data=True),
-    HostFunction("numpy.poly"),
-    HostFunction("numpy.polyadd"),
-    HostFunction("numpy.polysub"),
-    HostFunction("numpy.polymul"),
-    HostFunction("numpy.polydiv", by_data=True),
-    HostFunction("numpy.polyder"),
-    HostFunction("numpy.polyint"),
-    HostFunction("numpy.histogram", by_data=True),
-    HostFunction("numpy.histogram_bin_edges", by_data=True),
-    HostFunction("numpy.interp"),
-    HostFunction("numpy.convolve"),
-    HostFunction("numpy.correlate"),
-    HostFunction("numpy.polyfit"),
-    HostFunction("numpy.polyval"),
-    HostFunction("numpy.trapezoid"),
-    HostFunction("numpy.unwrap"),
-    HostFunction("numpy.gradient"),
-    HostFunction("numpy.ediff1d"),
+    *_rows("numpy", "histogram2d", by_data=True),
+    *_rows("numpy", "poly polyadd polysub polymul"),
+    *_rows("numpy", "polydiv", by_data=True),
+    *_rows("numpy", "polyder polyint"),
+    *_rows("numpy", "histogram histogram_bin_edges", by_data=True),
+    *_rows("numpy", "interp convolve correlate polyfit polyval trapezoid unwrap gradient ediff1d"),
     # running and order statistics
-    HostFunction("numpy.cumsum", "cumsum"),
-    HostFunction("numpy.cumprod", "cumprod"),
-    HostFunction("numpy.nancumsum"),
-    HostFunction("numpy.nancumprod"),
-    HostFunction("numpy.median"),
-    HostFunction("numpy.nanmedian"),
-    HostFunction("numpy.percentile"),
-    HostFunction("numpy.nanpercentile"),
-    HostFunction("numpy.quantile"),
-    HostFunction("numpy.nanquantile"),
-    HostFunction("numpy.nanargmax"),
-    HostFunction("numpy.nanargmin"),
-    HostFunction("numpy.nanprod"),
-    HostFunction("numpy.prod"),
-    HostFunction("numpy.cov"),
-    HostFunction("numpy.corrcoef"),
-    HostFunction("numpy.average"),
+    *_rows(
+        "numpy",
+        "cumsum cumprod nancumsum nancumprod median nanmedian percentile nanpercentile "
+        "quantile nanquantile nanargmax nanargmin nanprod prod cov corrcoef average",
+    ),
     # of complex numbers, and products of floats, whose order is NumPy's
-    HostFunction("numpy.prod"),
-    HostFunction("numpy.max"),
-    HostFunction("numpy.min"),
-    HostFunction("numpy.ptp"),
-    HostFunction("numpy.var"),
-    HostFunction("numpy.std"),
-    HostFunction("numpy.round"),
-    HostFunction("numpy.clip"),
-    HostFunction("numpy.matmul"),
-    HostFunction("numpy.dot"),
+    *_rows("numpy", "prod max min ptp var std round clip matmul dot"),
     # linear algebra
-    HostFunction("numpy.linalg.solve"),
-    HostFunction("numpy.linalg.inv"),
-    HostFunction("numpy.linalg.pinv"),
-    HostFunction("numpy.linalg.det"),
-    HostFunction("numpy.linalg.slogdet"),
-    HostFunction("numpy.linalg.norm"),
-    HostFunction("numpy.linalg.cond"),
-    HostFunction("numpy.linalg.svd"),
-    HostFunction("numpy.linalg.svdvals"),
-    HostFunction("numpy.linalg.eigh"),
-    HostFunction("numpy.linalg.eigvalsh"),
-    HostFunction("numpy.linalg.qr"),
-    HostFunction("numpy.linalg.cholesky"),
-    HostFunction("numpy.linalg.lstsq", by_data=True),
-    HostFunction("numpy.linalg.matrix_rank"),
-    HostFunction("numpy.linalg.matrix_power"),
-    HostFunction("numpy.linalg.multi_dot"),
-    HostFunction("numpy.einsum", multiplies=True),
-    HostFunction("numpy.tensordot"),
-    HostFunction("numpy.inner"),
-    HostFunction("numpy.outer"),
-    HostFunction("numpy.vdot"),
-    HostFunction("numpy.kron"),
-    HostFunction("numpy.cross"),
-    HostFunction("numpy.matvec"),
-    HostFunction("numpy.vecmat"),
-    HostFunction("numpy.linalg.tensordot"),
-    HostFunction("numpy.linalg.vecdot"),
-    HostFunction("numpy.linalg.vector_norm"),
-    HostFunction("numpy.linalg.matrix_norm"),
-    HostFunction("numpy.linalg.tensorsolve"),
-    HostFunction("numpy.linalg.tensorinv"),
+    *_rows(
+        "numpy.linalg",
+        "solve inv pinv det slogdet norm cond svd svdvals eigh eigvalsh qr cholesky",
+    ),
+    *_rows("numpy.linalg", "lstsq", by_data=True),
+    *_rows("numpy.linalg", "matrix_rank matrix_power multi_dot"),
+    *_rows("numpy", "einsum", multiplies=True),
+    *_rows("numpy", "tensordot inner outer vdot kron cross matvec vecmat"),
+    *_rows("numpy.linalg", "tensordot vecdot vector_norm matrix_norm tensorsolve tensorinv"),
     # transforms
-    HostFunction("numpy.fft.fft"),
-    HostFunction("numpy.fft.ifft"),
-    HostFunction("numpy.fft.rfft"),
-    HostFunction("numpy.fft.irfft"),
-    HostFunction("numpy.fft.fft2"),
-    HostFunction("numpy.fft.ifft2"),
-    HostFunction("numpy.fft.rfft2"),
-    HostFunction("numpy.fft.irfft2"),
-    HostFunction("numpy.fft.rfftn"),
-    HostFunction("numpy.fft.irfftn"),
-    HostFunction("numpy.fft.hfft"),
-    HostFunction("numpy.fft.ihfft"),
-    HostFunction("numpy.fft.fftn"),
-    HostFunction("numpy.fft.ifftn"),
-    HostFunction("numpy.fft.fftfreq"),
-    HostFunction("numpy.fft.rfftfreq"),
-    HostFunction("numpy.fft.fftshift"),
-    HostFunction("numpy.fft.ifftshift"),
+    *_rows(
+        "numpy.fft",
+        "fft ifft rfft irfft fft2 ifft2 rfft2 irfft2 rfftn irfftn hfft ihfft fftn ifftn "
+        "fftfreq rfftfreq fftshift ifftshift",
+    ),
     # results of a dtype that depends on the elements: refused with that reason
-    HostFunction("numpy.linalg.eig", refusal=_MAYBE_COMPLEX),
-    HostFunction("numpy.linalg.eigvals", refusal=_MAYBE_COMPLEX),
-    HostFunction("numpy.roots", refusal=_MAYBE_COMPLEX),
+    *_rows("numpy.linalg", "eig eigvals", refusal=_MAYBE_COMPLEX),
+    *_rows("numpy", "roots", refusal=_MAYBE_COMPLEX),
 )
 
 
@@ -305,12 +206,11 @@ def _install() -> None:
             continue
         handler = PRIMITIVES["host", function] = _handler(row, function)
         PRIMITIVES.setdefault(function, primitive_of(function) or handler)
-        if row.method and row.method not in vars(TracedArray):
-            setattr(TracedArray, row.method, _method(function))
     TracedArray.compress = _compress  # type: ignore[attr-defined]
+    for name in ("argpartition", "argsort", "nonzero", "searchsorted"):
+        setattr(TracedArray, name, _method(host_function(f"numpy.{name}")))
     for name in ("sort", "partition"):
-        if name not in vars(TracedArray):
-            setattr(TracedArray, name, _in_place(name))
+        setattr(TracedArray, name, _in_place(name))
 
 
 _install()

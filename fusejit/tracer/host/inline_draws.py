@@ -21,13 +21,13 @@ from fusejit.ir.inline_draw_table import BOUNDS, inline_draw
 from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operand_types import F64, I64, operand_of
+from fusejit.tracer.values.operand_types import BOOL, F64, I64
 from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -99,9 +99,7 @@ class Draws:
             keywords["endpoint"] = True
         arguments = Arguments(trace)
         text = arguments.text(parameters, keywords)
-        traced = [
-            o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
-        ]
+        traced = arguments.values()
         drawn = trace.new_value(np.dtype(row.dtype), extents, kind)
         trace.emit(
             HostCall(
@@ -238,16 +236,8 @@ def _check_order(low: Any, high: Any, endpoint: bool) -> None:
         except Varies:
             pass  # from one iteration to the next
     compare = "less_equal" if endpoint else "less"
-    ok = emit_elementwise(
-        trace,
-        "bounds",
-        [operand_of(low), operand_of(high)],
-        [I64, I64],
-        np.dtype(np.bool_),
-        lambda builder, refs: builder.op(compare, list(refs), np.dtype(np.bool_)),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
+    ok = emit_scalar(
+        "bounds", [low, high], [I64, I64], BOOL, lambda b, refs: b.op(compare, refs, BOOL)
     )
     error = BOUNDS[type(low) is int and low == 0, endpoint]
     trace.emit(Assert(condition=ok.value(), reason="there is an integer to draw", error=error))

@@ -13,7 +13,6 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_scalar_fits
-from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.host_call_tracing import with_selected
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
@@ -44,7 +43,7 @@ from fusejit.tracer.indexing.stores import (
     note_store_of_itself,
     require_writeable,
 )
-from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.indexing.view_functions import array_of_scalar, same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
@@ -52,11 +51,9 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 from fusejit.tracer.values.union_operators import as_integer, store
 from fusejit.tracer.values.union_scalar import is_union_scalar
-
-_CHOOSE = "choose element by element with np.where(mask, x, y) instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +82,12 @@ def _is_mixed(item: Any) -> bool:
 @primitive("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
-    index = _with_integers(index)
-    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+    index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
         require_mask_fits(array, mask)
         return MaskedElements.select(array, mask.value())
     if any(map(is_mask, index)):
-        basic = view_beside_mask(index)
-        if basic is None:
-            return getitem(array, without_masks(array, index))
-        mask = next(i for i in index if is_mask(i))
-        return getitem(array.view(*_selected_view(array, basic)), mask)
+        return getitem(*_beside_mask(array, index))
     if is_strided(index, array.trace):
         return PRIMITIVES["strided_getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
@@ -103,8 +95,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         return PRIMITIVES["gather"](array, index, integers)  # type: ignore[no-any-return]
     selection = select(array, index)
     if not selection.is_element:
-        if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
-            array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+        array = array_of_scalar(array)
         return array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
         return array
@@ -124,18 +115,12 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if is_union_scalar(value):
         store(array, index, value)
         return
-    index = _with_integers(index)
-    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+    index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)
         return
     if any(map(is_mask, index)):
-        basic = view_beside_mask(index)
-        if basic is None:
-            setitem(array, without_masks(array, index), value)
-            return
-        mask = next(i for i in index if is_mask(i))
-        setitem(array.view(*_selected_view(array, basic)), mask, value)
+        setitem(*_beside_mask(array, index), value)
         return
     if is_strided(index, array.trace):
         PRIMITIVES["strided_setitem"](array, index, value)
@@ -187,9 +172,20 @@ def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
         check_fits(operand.array, dtype)
 
 
-def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[IndexingMap, Extents]:
-    selection = select(array, index)
-    return selection.map, selection.extents
+def _items_of(array: TracedArray, index: Any) -> tuple[Any, ...]:
+    """An index as a tuple of items; of a mask and full slices after it the mask alone."""
+    index = _with_integers(index)
+    return _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
+
+
+def _beside_mask(array: TracedArray, index: tuple[Any, ...]) -> tuple[TracedArray, Any]:
+    """A view and a mask, or an index without masks, that select what an index with masks does."""
+    basic = view_beside_mask(index)
+    if basic is None:
+        return array, without_masks(array, index)
+    selection = select(array, basic)
+    mask = next(i for i in index if is_mask(i))
+    return array.view(selection.map, selection.extents), mask
 
 
 def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -362,17 +358,12 @@ def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int)
 
 def integer(item: Any) -> AffineExpr:
     """An index as an affine expression."""
-    if isinstance(item, SymbolicNumber):
-        return item.as_affine()
     if isinstance(item, TracedArray):
         what = "an element of an array, which is known only when the kernel runs"
         raise _unsupported(what, "pass it as a Python int")
     if isinstance(item, list | tuple):
         raise _unsupported(f"a {type(item).__name__} of this kind as an index", "use np.array(..)")
-    try:
-        return AffineExpr.const(item.__index__())
-    except AttributeError as error:
-        raise numpy_raises(f"IndexError: {type(item).__name__} is not an index") from error
+    return as_affine(item, "IndexError: {1} is not an index")
 
 
 def _exact(item: Any) -> int:

@@ -21,7 +21,7 @@ from fusejit.ir import ops as ir
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
@@ -32,11 +32,10 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operand_types import Operand, operand_of
+from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
 
-_BOOL = np.dtype(np.bool_)
 OUT_OF_BOUNDS = "an index is out of bounds"
 
 Reach = Callable[[PayloadBuilder, int, np.dtype], int]
@@ -209,18 +208,7 @@ def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArra
     payload = builder.finish([builder.extract(0, refs, array.dtype)])
     kind = Kind.ARRAY if rank else Kind.SCALAR
     result = trace.new_value(array.dtype, picked.extents, kind, picked.order)
-    trace.emit(
-        ir.GenericOp(
-            results=(result,),
-            domain=tuple(map(trace.decisions.canonical, picked.extents)),
-            iterators=(IteratorType.PARALLEL,) * rank,
-            inputs=tuple(inputs),
-            inits=(ir.Init(IndexingMap.identity(rank)),),
-            payload=payload,
-            name=name,
-        )
-    )
-    return TracedArray.of_value(trace, result)
+    return TracedArray.of_value(trace, trace.emit_generic(name, result, inputs, payload))
 
 
 def check_bounds(array: TracedArray, picked: Picked) -> None:
@@ -301,21 +289,12 @@ def check_that(
     if any(made[:2] == (reach, extent) and trace.is_open(made[2]) for made in known):
         return
     known.append((reach, extent, trace.block))
-    ok = trace.new_value(_BOOL, (), Kind.SCALAR)
+    ok = trace.new_value(BOOL, (), Kind.SCALAR)
     largest = _largest(trace, value, reach)
-    builder = PayloadBuilder([largest.type.dtype], [_BOOL])
-    below = builder.op("less", [builder.cast(0, I64), builder.index(extent)], _BOOL)
-    trace.emit(
-        ir.GenericOp(
-            results=(ok,),
-            domain=(),
-            iterators=(),
-            inputs=(ir.Operand(largest, IndexingMap.identity(0)),),
-            inits=(ir.Init(IndexingMap.identity(0)),),
-            payload=builder.finish([below]),
-            name="in_bounds",
-        )
-    )
+    builder = PayloadBuilder([largest.type.dtype], [BOOL])
+    below = builder.op("less", [builder.cast(0, I64), builder.index(extent)], BOOL)
+    inputs = (ir.Operand(largest, IndexingMap.identity(0)),)
+    trace.emit_generic("in_bounds", ok, inputs, builder.finish([below]))
     trace.emit(ir.Assert(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
 
 
@@ -333,18 +312,15 @@ def _largest(trace: Trace, value: Value, reach: Reach) -> Value:
     if dtype.kind == "i" or dtype.itemsize == 8:
         ref = reach(builder, ref, signed)
     result = trace.new_value(signed, (), Kind.SCALAR)
-    trace.emit(
-        ir.GenericOp(
-            results=(result,),
-            domain=value.type.extents,
-            iterators=(IteratorType.REDUCTION,) * rank,
-            inputs=(ir.Operand(value, IndexingMap.identity(rank)),),
-            inits=(ir.Init(IndexingMap(rank, ()), "max" if rank else None),),
-            payload=builder.finish([ref]),
-            name="reach",
-        )
+    return trace.emit_generic(
+        "reach",
+        result,
+        (ir.Operand(value, IndexingMap.identity(rank)),),
+        builder.finish([ref]),
+        domain=value.type.extents,
+        reduced=range(rank),
+        init=ir.Init(IndexingMap(rank, ()), "max" if rank else None),
     )
-    return result
 
 
 # ------------------------------------------------------------------------------------- the stores

@@ -17,9 +17,7 @@ from fusejit.tracer.library.creation import natural_dtype
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, operand_of
-
-_BOOL = np.dtype(np.bool_)
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, operand_of
 
 
 def index_array(item: Any) -> TracedArray | None:
@@ -34,7 +32,7 @@ def index_array(item: Any) -> TracedArray | None:
         if contains_traced(item):
             return _stacked(item)
         made = np.asarray(item) if item else np.empty(0, np.int64)
-        if made.dtype == _BOOL:
+        if made.dtype == BOOL:
             return None
         item = current_trace().captured_reads.constant(made)
     if isinstance(item, np.ndarray):
@@ -57,7 +55,7 @@ def _stacked(items: Sequence[Any]) -> TracedArray:
         what = "fusejit does not trace a list of arrays as an index"
         raise unsupported(what, "store them one by one into np.empty(...) instead")
     dtypes = [o.array.dtype if o.array is not None else np.dtype(natural_dtype(o)) for o in given]
-    if all(dtype == _BOOL for dtype in dtypes):
+    if all(dtype == BOOL for dtype in dtypes):
         raise unsupported("fusejit does not trace a list of bools as a mask", "pass an array")
     if any(dtype.kind not in "iu" for dtype in dtypes):
         raise numpy_raises("IndexError: arrays used as indices must be of integer type")
@@ -66,7 +64,7 @@ def _stacked(items: Sequence[Any]) -> TracedArray:
         at = builder.index(AffineExpr.dim(0))
         result = refs[-1]
         for k in reversed(range(len(refs) - 1)):
-            here = builder.op("equal", [at, builder.const(k, I64)], _BOOL)
+            here = builder.op("equal", [at, builder.const(k, I64)], BOOL)
             result = builder.op("select", [here, refs[k], result], I64)
         return result
 

@@ -17,7 +17,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Assert, Bind, CheckedIndex, GenericOp, Init, Operand
+from fusejit.ir.ops import Assert, Bind, CheckedIndex, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -25,12 +25,10 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
-from fusejit.tracer.values.operand_types import int_fits
+from fusejit.tracer.values.operand_types import BOOL, U64, int_fits
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
-_SCALAR = IndexingMap.identity(0)
 ENDS = "ends"
 """The name of the op that asks whether the ends of a range are near enough: ``stop``, ``start``."""
 
@@ -66,8 +64,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     """
 
     def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        negative = builder.op("less", [ref(index), builder.const(0, I64)], _BOOL)
-        return builder.op("select", [negative, ref(index + size), ref(index)], I64)
+        return _from_start(builder, ref, index, size)
 
     key = ("index", index, size)
     known = trace.locals.find_bound(key)
@@ -77,14 +74,36 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     start = _bound(trace, key, value, AffineExpr.const(0), size - 1)
 
     def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        ends = [builder.cast(ref(expr), _U64) for expr in (start, size)]
-        return builder.op("less", ends, _BOOL)  # of unsigned numbers: below 0 is too large
+        ends = [builder.cast(ref(expr), U64) for expr in (start, size)]
+        return builder.op("less", ends, BOOL)  # of unsigned numbers: below 0 is too large
 
-    ok = scalar(trace, "in_bounds", _BOOL, is_inside)
+    ok = scalar(trace, "in_bounds", BOOL, is_inside)
     canonical = trace.decisions.canonical
     shown = CheckedIndex(canonical(index), axis, canonical(size))
     trace.emit(Assert(condition=ok, reason="an index is out of bounds", shown=shown))
     return start
+
+
+def _from_start(
+    builder: PayloadBuilder, ref: Callable[[AffineExpr], int], at: AffineExpr, size: AffineExpr
+) -> int:
+    """``at + size if at < 0 else at``."""
+    negative = builder.op("less", [ref(at), builder.const(0, I64)], BOOL)
+    return builder.op("select", [negative, ref(at + size), ref(at)], I64)
+
+
+def clamped(
+    builder: PayloadBuilder,
+    ref: Callable[[AffineExpr], int],
+    bound: AffineExpr,
+    size: AffineExpr,
+    low: int,
+    high: AffineExpr,
+) -> int:
+    """A bound of a slice, counted from the start and kept from ``low`` to ``high``."""
+    at = _from_start(builder, ref, bound, size)
+    at = builder.op("maximum", [at, builder.const(low, I64)], I64)
+    return builder.op("minimum", [at, ref(high)], I64)
 
 
 def clamped_slice(
@@ -101,10 +120,7 @@ def clamped_slice(
     low, high = (0, 0) if step > 0 else (-1, -1)
 
     def clamp(builder: PayloadBuilder, ref: Callable[[AffineExpr], int], bound: AffineExpr) -> int:
-        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
-        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
-        at = builder.op("maximum", [at, builder.const(low, I64)], I64)
-        return builder.op("minimum", [at, ref(size + high)], I64)
+        return clamped(builder, ref, bound, size, low, size + high)
 
     def first(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         if start is None:
@@ -153,17 +169,8 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
             return
     except Varies:
         pass
-    ok = scalar(
-        trace,
-        "positive",
-        _BOOL,
-        lambda builder, ref: builder.op("greater", [ref(step), builder.const(0, I64)], _BOOL),
-    )
-    trace.emit(
-        Assert(
-            condition=ok, reason="a step that the kernel computes is positive", error="ValueError"
-        )
-    )
+    reason = "a step that the kernel computes is positive"
+    _check(trace, "positive", _compared("greater", step, 0), reason, "ValueError")
 
 
 def fits(dtype: np.dtype) -> str:
@@ -191,67 +198,45 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     known = trace.chosen_from.get(value)
     if known is not None and all(_fits(one, dtype) for one in known):
         return
-    builder = PayloadBuilder([I64], [_BOOL])
-    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], _BOOL)
+    builder = PayloadBuilder([I64], [BOOL])
+    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], BOOL)
     high = min(int(info.max), int(np.iinfo(np.int64).max))
-    not_high = builder.op("less_equal", [0, builder.const(high, I64)], _BOOL)
-    payload = builder.finish([builder.op("logical_and", [not_low, not_high], _BOOL)])
-    ok = trace.new_value(_BOOL, (), Kind.PYTHON)
-    trace.emit(
-        GenericOp(
-            results=(ok,),
-            domain=(),
-            iterators=(),
-            inputs=(Operand(value, _SCALAR),),
-            inits=(Init(_SCALAR),),
-            payload=payload,
-            name="fits",
-        )
-    )
+    not_high = builder.op("less_equal", [0, builder.const(high, I64)], BOOL)
+    payload = builder.finish([builder.op("logical_and", [not_low, not_high], BOOL)])
+    ok = trace.new_value(BOOL, (), Kind.PYTHON)
+    trace.emit_generic("fits", ok, (Operand(value, IndexingMap.identity(0)),), payload)
     trace.emit(Assert(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
 @primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
     """An `Assert` that two integers are one."""
-
-    def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op("equal", [ref(left), ref(right)], _BOOL)
-
     trace.assumes_sizes = True
-    ok = scalar(trace, "same_extent", _BOOL, is_equal)
-    trace.emit(Assert(condition=ok, reason=reason, error="ValueError"))
+    _check(trace, "same_extent", _compared("equal", left, right), reason, "ValueError")
 
 
 @primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     """An `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
-
-    def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
-
-    ok = scalar(trace, "has_some", _BOOL, is_positive)
-    trace.emit(Assert(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+    reason = f"the {name} of no elements"
+    _check(trace, "has_some", _compared("greater", extent, 0), reason, f"no {name}")
 
 
-@primitive("size_of_kernel")
 def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     """An integer of the kernel as the length of a new axis; a check that it can be one."""
     size = symbol_of(trace, number)
 
     def is_size(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], _BOOL)
-        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], _BOOL)
-        return builder.op("logical_and", [low, high], _BOOL)
+        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], BOOL)
+        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], BOOL)
+        return builder.op("logical_and", [low, high], BOOL)
 
     if not trace.decisions.proves_nonnegative(size):
-        ok = scalar(trace, "is_size", _BOOL, is_size)
-        trace.emit(Assert(condition=ok, reason="a size is negative", error="SizeError"))
+        _check(trace, "is_size", is_size, "a size is negative", "SizeError")
         trace.decisions.assume_nonnegative(size)
     return size
 
 
-@primitive("local_product")
 def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
     """The product of integers some of which only the block knows, as a symbol of the block."""
 
@@ -284,28 +269,40 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
         distance = builder.op("subtract", ends, I64)
         signs = [builder.op("bitwise_xor", [ends[0], o], I64) for o in (ends[1], distance)]
         both = builder.op("bitwise_and", signs, I64)
-        fits = builder.op("greater_equal", [both, builder.const(0, I64)], _BOOL)
+        fits = builder.op("greater_equal", [both, builder.const(0, I64)], BOOL)
         if step == 1:
             return fits
         most = builder.const(2**63 - step, I64)
-        near = builder.op("less_equal", [distance, most], _BOOL)
-        return builder.op("logical_and", [fits, near], _BOOL)
+        near = builder.op("less_equal", [distance, most], BOOL)
+        return builder.op("logical_and", [fits, near], BOOL)
 
-    ok = scalar(trace, ENDS if step < 2**60 else "far ends", _BOOL, is_near)
     reason = "the ends of a range are less than 2**63 apart"
-    trace.emit(Assert(condition=ok, reason=reason, error="64 bits"))
+    _check(trace, ENDS if step < 2**60 else "far ends", is_near, reason, "64 bits")
 
 
 @primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
     """An `Assert` that an integer compares with 0 as a decision has it."""
-
-    def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
-
     trace.assumes_sizes = True
-    ok = scalar(trace, "as_assumed", _BOOL, holds)
-    trace.emit(Assert(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
+    reason = reason or "a size is as assumed"
+    _check(trace, "as_assumed", _compared(comparison, expr, 0), reason, "ValueError")
+
+
+def _compared(name: str, left: AffineExpr, right: AffineExpr | int) -> Compute:
+    """Whether two integers compare in this way."""
+
+    def compute(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        first = ref(left)
+        second = builder.const(right, I64) if isinstance(right, int) else ref(right)
+        return builder.op(name, [first, second], BOOL)
+
+    return compute
+
+
+def _check(trace: Trace, name: str, holds: Compute, reason: str, error: str) -> None:
+    """An `Assert` that something holds of symbols."""
+    ok = scalar(trace, name, BOOL, holds)
+    trace.emit(Assert(condition=ok, reason=reason, error=error))
 
 
 def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
@@ -317,18 +314,7 @@ def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
 
     payload = builder.finish([compute(builder, ref)])
     result = trace.new_value(dtype, (), Kind.PYTHON)
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=(),
-            iterators=(),
-            inputs=(),
-            inits=(Init(_SCALAR),),
-            payload=payload,
-            name=name,
-        )
-    )
-    return result
+    return trace.emit_generic(name, result, (), payload)
 
 
 def _bound(

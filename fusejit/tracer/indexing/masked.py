@@ -12,8 +12,7 @@ shape (h, w, 3) and ``m`` of shape (h, w) has one axis for what is selected, and
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.operator_names import install_operators
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -170,28 +169,6 @@ class MaskedElements:
             return getattr(self.selected(), name)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
-    # what Python does with an array and needs its elements or their number
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.selected().__array__(*args, **kwargs)
-
-    def __len__(self) -> int:
-        return len(self.selected())
-
-    def __bool__(self) -> bool:
-        return bool(self.selected())
-
-    def __int__(self) -> int:
-        return int(self.selected())
-
-    def __float__(self) -> float:
-        return float(self.selected())
-
-    def __index__(self) -> int:
-        return operator.index(self.selected())
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self.selected()
-
     def __getitem__(self, index: Any) -> Any:
         items = index if isinstance(index, tuple) else (index,)
         first = items[0] if items else None
@@ -205,9 +182,6 @@ class MaskedElements:
         part._origin = (self, index)
         return part
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.selected()[index] = value
-
     def __matmul__(self, other: Any) -> Any:
         return self.selected() @ as_array(other)
 
@@ -220,13 +194,17 @@ class MaskedElements:
     def __rdivmod__(self, other: Any) -> Any:
         return divmod(as_array(other), self.selected())
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.selected())
-
     def __repr__(self) -> str:
         if makes_text(self.array.trace):
             return repr(self.selected())
         return f"<elements of {self.array!r} under a mask>"
+
+
+# what Python does with an array and needs its elements or their number
+_OF_SELECTED = (
+    *("__array__", "__len__", "__bool__", "__int__", "__float__", "__index__"),
+    *("__contains__", "__setitem__", "__iter__"),
+)
 
 
 def as_array(obj: Any) -> Any:
@@ -285,27 +263,17 @@ def _definition(trace: Trace, value: Value) -> Op | None:
 
 
 def _install() -> None:
-    def binary(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: MaskedElements, *other: Any) -> Any:
-            operands = (*other, self) if reflected else (self, *other)
-
-            def compute(*whole: Any) -> Any:
-                return PRIMITIVES["operator"](ufunc, whole)
-
-            return self.apply(compute, *operands)
-
-        return method
+    def compute(elements: MaskedElements, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+        return elements.apply(lambda *whole: PRIMITIVES["operator"](ufunc, whole), *operands)
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
-        plain = binary(ufunc, False)
-
         def method(self: MaskedElements, other: Any) -> Any:
             if self._has_views:
                 raise unsupported(
                     "changes in place elements that a mask selects, after a part of them was taken",
                     MOVE_OUTSIDE,
                 )
-            result = None if self.is_selected else plain(self, other)
+            result = None if self.is_selected else compute(self, ufunc, (self, other))
             if not isinstance(result, MaskedElements):  # the array of its own changes
                 PRIMITIVES["operator"](
                     ufunc, (self.selected(), as_array(other)), out=self.selected()
@@ -320,6 +288,12 @@ def _install() -> None:
 
         return method
 
+    def of_selected(name: str) -> Callable[..., Any]:
+        def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self.selected(), name)(*args, **kwargs)
+
+        return method
+
     def reduction(name: str) -> Callable[..., Any]:
         def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
             return PRIMITIVES["masked", name](self, *args, **kwargs)
@@ -329,13 +303,9 @@ def _install() -> None:
 
     for name in METHODS_OF_ELEMENTS:
         setattr(MaskedElements, name, reduction(name))
-    for name, ufunc in OPERATORS.items():
-        if ufunc is np.matmul:
-            continue
-        setattr(MaskedElements, f"__{name}__", binary(ufunc, False))
-        if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(MaskedElements, f"__r{name}__", binary(ufunc, True))
-            setattr(MaskedElements, f"__i{name}__", in_place(ufunc))
+    for name in _OF_SELECTED:
+        setattr(MaskedElements, name, of_selected(name))
+    install_operators(MaskedElements, compute, in_place, without=(np.matmul,))
 
 
 _install()

@@ -13,7 +13,7 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.shapes import MAX_SIZE, Extents
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import as_affine
 
 _SAME_SIZE = "a reshape keeps the number of elements"
 
@@ -36,13 +36,7 @@ def new_extents(trace: Trace, old: Extents, shape: Sequence[Any]) -> Extents:
     decisions = trace.decisions
     extents: list[AffineExpr | None] = []
     for size in shape:
-        if isinstance(size, SymbolicNumber):
-            extent = decisions.canonical(size.as_affine())
-        else:
-            try:
-                extent = AffineExpr.const(size.__index__())
-            except AttributeError as error:
-                raise numpy_raises(f"TypeError: {size!r} is not a size") from error
+        extent = decisions.canonical(as_affine(size, "TypeError: {0!r} is not a size"))
         if decisions.nonnegative(extent, "a size is not negative"):
             extents.append(extent)
         else:  # any negative size is whatever is left, as in NumPy

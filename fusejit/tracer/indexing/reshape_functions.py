@@ -22,7 +22,7 @@ from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reassociate import Group, finest, match_axes, new_extents
-from fusejit.tracer.indexing.view_functions import array_operand, permuted
+from fusejit.tracer.indexing.view_functions import array_of_scalar, array_operand, permuted
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
@@ -52,7 +52,7 @@ def reshape_method(
 @primitive(np.ravel)
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
-    array = _ordered(*_in_memory_order(_as_array(array_operand(a)), order), "ravel")
+    array = _ordered(*_in_memory_order(array_of_scalar(array_operand(a)), order), "ravel")
     core = without_ones(array)
     is_copied = not is_contiguous(core)
     if is_copied:
@@ -64,7 +64,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
 @primitive("flatten")
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
-    core = without_ones(_ordered(*_in_memory_order(_as_array(array), order), "flatten"))
+    core = without_ones(_ordered(*_in_memory_order(array_of_scalar(array), order), "flatten"))
     core = _contiguous_copy(core, is_decided=False)
     return _reshaped(core, (product(core.trace, core.extents),), None).as_owner()
 
@@ -87,7 +87,7 @@ def _ordered(array: TracedArray, order: Any, name: str) -> TracedArray:
     raise numpy_raises(f"ValueError: order of {name} must be one of C, F, A, K (got {order!r})")
 
 
-def _resolved_order(array: TracedArray, order: Any) -> Any:
+def resolved_order(array: TracedArray, order: Any) -> Any:
     """``order="A"``: Fortran's of an array that is laid out so; of one axis it has no say."""
     if order not in ("A", "a"):
         return order
@@ -98,24 +98,17 @@ def _resolved_order(array: TracedArray, order: Any) -> Any:
 def _in_memory_order(array: TracedArray, order: Any) -> tuple[TracedArray, Any]:
     """``order="K"``: the axes as they lie in memory, whose C order that is; no negative steps."""
     if order not in ("K", "k"):
-        return array, _resolved_order(array, order)
+        return array, resolved_order(array, order)
     # as a copy is made: an axis of a broadcast array stays where it is
     axes = result_order(array.trace, [array], array.extents)
     return (array if axes is None else permuted(array, axes)), "C"
 
 
-def _as_array(array: TracedArray) -> TracedArray:
-    """NumPy makes an array of a scalar first."""
-    if array.kind is Kind.SCALAR:
-        return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    return array
-
-
 def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) -> TracedArray:
     if array.kind is Kind.SCALAR and not len(shape):
         return array
-    array = _as_array(array)
-    order = _resolved_order(array, order)
+    array = array_of_scalar(array)
+    order = resolved_order(array, order)
     if order in ("F", "f"):
         reverse = _ordered(array, "F", "reshape")
         result = _reshape(reverse, tuple(shape)[::-1], "C", copy)

@@ -173,12 +173,9 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
 
 def _is_written_while_read(mask: TracedArray, target: TracedArray) -> bool:
     """Whether a store changes other elements of the mask than the one that it has asked."""
-    read, written = (array.storage.root for array in (mask, target))
-    if read is written:
+    if mask.storage.root is target.storage.root:
         return mask.storage is not target.storage or mask.map != target.map
-    if read.buffer is None or written.buffer is None:
-        return False
-    return read.buffer.alias_class == written.buffer.alias_class
+    return mask.storage.may_overlap(target.storage)
 
 
 def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
@@ -21,6 +19,7 @@ from fusejit.tracer.indexing.gathers import gather, mark_within_bounds, pick, sc
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
     bound_number,
+    clamped,
     counted,
     require_positive,
     scalar,
@@ -31,7 +30,6 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 
-_BOOL = np.dtype(np.bool_)
 _WHAT = "a slice whose step differs between iterations, beside other indices than slices"
 
 
@@ -108,20 +106,16 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
     require_positive(trace, step)
     Ref = Callable[[AffineExpr], int]
 
-    def clamped(builder: PayloadBuilder, ref: Ref, bound: AffineExpr | None, default: Any) -> int:
+    def bound_or(default: Any, builder: PayloadBuilder, ref: Ref, bound: AffineExpr | None) -> int:
         if bound is None:
             return ref(AffineExpr.of(default))
-        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
-        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
-        return builder.op(
-            "minimum", [builder.op("maximum", [at, builder.const(0, I64)], I64), ref(size)], I64
-        )
+        return clamped(builder, ref, bound, size, 0, size)
 
     def first(builder: PayloadBuilder, ref: Ref) -> int:
-        return clamped(builder, ref, start, 0)
+        return bound_or(0, builder, ref, start)
 
     def length(builder: PayloadBuilder, ref: Ref) -> int:
-        ends = [clamped(builder, ref, stop, size), clamped(builder, ref, start, 0)]
+        ends = [bound_or(size, builder, ref, stop), bound_or(0, builder, ref, start)]
         return counted(builder, builder.op("subtract", ends, I64), ref(step))
 
     zero = AffineExpr.const(0)

@@ -25,9 +25,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operand_types import Operand, operand_of, resolve
-
-_BOOL = np.dtype(np.bool_)
+from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of, resolve
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -150,7 +148,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
         result = refs[-1]
         for k in reversed(range(last)):
             compare = "equal" if mode != "clip" or k else "less_equal"
-            here = builder.op(compare, [at, builder.const(k, I64)], _BOOL)
+            here = builder.op(compare, [at, builder.const(k, I64)], BOOL)
             result = builder.op("select", [here, refs[1 + k], result], dtype)
         return result
 
@@ -164,7 +162,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
 
 def _choice_reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
     """The entry itself, a negative one as the largest of all integers."""
-    is_negative = builder.op("less", [ref, builder.const(0, dtype)], _BOOL)
+    is_negative = builder.op("less", [ref, builder.const(0, dtype)], BOOL)
     largest = builder.const(np.iinfo(dtype).max, dtype)
     return builder.op("select", [is_negative, largest, ref], dtype)
 
@@ -211,7 +209,7 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
             raise unsupported(what, MOVE_OUTSIDE)
         require_writeable(target)
         index = indices if isinstance(indices, tuple) else (indices,)
-        if any(getattr(i, "dtype", None) == _BOOL or isinstance(i, bool) for i in index):
+        if any(getattr(i, "dtype", None) == BOOL or isinstance(i, bool) for i in index):
             what = f"np.{ufunc.__name__}.at with a mask is not traced"
             raise unsupported(what, "x[mask] op= v does the same")
         integers = list(map(index_array, index))

@@ -32,6 +32,19 @@ def array_operand(obj: Any) -> TracedArray:
     return made if is_weak else copy_of(made, made.dtype, None, "copy", Kind.SCALAR)
 
 
+def array_of_scalar(array: TracedArray) -> TracedArray:
+    """What NumPy makes of its own scalars before it looks at the shape."""
+    if array.kind is Kind.SCALAR:
+        return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    return array
+
+
+def with_leading_axes(array: TracedArray, rank: int) -> TracedArray:
+    """The array with axes of length 1 in front, to be of this rank at least."""
+    missing = rank - array.ndim
+    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
+
+
 def target_operand(obj: Any) -> TracedArray:
     """The array that a function stores into: it is one, or NumPy raises."""
     array = operand_of(obj).array
@@ -251,9 +264,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
 def _at_least(arrays: tuple[Any, ...], index_of: Callable[[int], Any]) -> Any:
     made = []
     for obj in arrays:
-        array = array_operand(obj)
-        if array.kind is Kind.SCALAR:
-            array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+        array = array_of_scalar(array_operand(obj))
         index = index_of(array.ndim)
         made.append(array if index is None else array[index])
     return made[0] if len(made) == 1 else tuple(made)

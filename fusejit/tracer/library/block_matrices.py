@@ -9,29 +9,28 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.indexing.view_functions import with_leading_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, supported
+from fusejit.tracer.values.operand_types import supported
 from fusejit.tracer.values.shapes import Extents
 
 Starts = tuple[AffineExpr, ...]
 
 
-@primitive(np.block)
+@primitive_of("arrays", np.block)
 def block(arrays: Any) -> Any:
     """``np.block``: the innermost lists along the last axis, those around along the ones before."""
-    if not contains_traced(arrays):
-        return NotImplemented
     depth = _depth(arrays)
     leaves = [array_from(leaf) for leaf in _leaves(arrays)]
     rank = max(depth, *(a.ndim for a in leaves))
-    blocks = iter([_with_rank(a, rank) for a in leaves])
+    blocks = iter([with_leading_axes(array_of_number(a), rank) for a in leaves])
     nested = _replaced(arrays, blocks)
     if depth == 0 and nested.sorted_order() is None:
         return copy_of(nested, nested.dtype, nested.sorted_order(), "copy", Kind.ARRAY)
@@ -79,12 +78,6 @@ def _replaced(arrays: Any, blocks: Iterator[TracedArray]) -> Any:
     if not isinstance(arrays, list):
         return next(blocks)
     return [_replaced(inner, blocks) for inner in arrays]
-
-
-def _with_rank(array: TracedArray, rank: int) -> TracedArray:
-    if array.kind is not Kind.ARRAY:
-        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    return array[(None,) * (rank - array.ndim) + (Ellipsis,)]
 
 
 def _placed(nested: Any, axis: int) -> tuple[Extents, list[tuple[Starts, TracedArray]]]:

@@ -14,17 +14,14 @@ from fusejit.tracer.indexing.view_functions import broadcast_to
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
-from fusejit.tracer.values.operand_types import contains_traced
 
 
-@primitive(np.broadcast_arrays)
+@primitive_of("args", np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     """``np.broadcast_arrays``: views of one shape, or the arrays that have it themselves."""
-    if not contains_traced(list(args)):
-        return NotImplemented
     # of numbers too: no NumPy scalar comes out
     arrays = [array_of(as_array(a), copy=None, order=None) for a in args]
     trace = current_trace()
@@ -55,11 +52,9 @@ def _broadcast(array: TracedArray, shape: Any) -> TracedArray:
     return result
 
 
-@primitive(np.broadcast_shapes)
+@primitive_of("args", np.broadcast_shapes)
 def broadcast_shapes(*args: Any) -> Any:
     """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
-    if not contains_traced(list(args)):
-        return NotImplemented
     trace = current_trace()
     shapes = [shape_argument(trace, shape) for shape in args]
     return tuple(map(trace.number, broadcast(trace.decisions, shapes)))

@@ -16,7 +16,8 @@ from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, full
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
-from fusejit.tracer.indexing.reshape_functions import is_in_order
+from fusejit.tracer.indexing.reshape_functions import is_in_order, resolved_order
+from fusejit.tracer.indexing.view_functions import with_leading_axes
 from fusejit.tracer.library.creation import array_from, order_argument
 from fusejit.tracer.library.joins import array_of_list
 from fusejit.tracer.runtime.active_trace import current_trace
@@ -61,10 +62,7 @@ def axes_of_order(array: TracedArray, order: Any) -> Order:
     order = _order(order)
     if order == "K":
         return array.sorted_order()
-    if order == "A":
-        is_fortran = array.ndim > 1 and not is_in_order(array, "C") and is_in_order(array, "F")
-        order = "F" if is_fortran else "C"
-    return order_argument(order, array.ndim)
+    return order_argument(resolved_order(array, order), array.ndim)
 
 
 @primitive("axes_of_contiguous_order")
@@ -152,13 +150,7 @@ def array_of(
     rank = operator.index(ndmin)
     if not 0 <= rank <= _MAX_AXES:
         raise numpy_raises(f"ValueError: ndmin={rank}")
-    return _with_rank(_converted(object, dtype, copy, _order(order)), rank)
-
-
-def _with_rank(array: TracedArray, rank: int) -> TracedArray:
-    """``ndmin=``: axes of length 1 in front."""
-    missing = rank - array.ndim
-    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
+    return with_leading_axes(_converted(object, dtype, copy, _order(order)), rank)
 
 
 def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from fusejit.tracer.values.operand_types import (
 )
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 # ------------------------------------------------------------------------------- filled arrays
@@ -39,18 +40,12 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         sizes = tuple(shape[axis] for axis in range(rank))
     extents: list[AffineExpr] = []
     for size in sizes:
-        if isinstance(size, SymbolicNumber):
-            extent = trace.decisions.canonical(size.as_affine())
-        elif isinstance(size, TracedArray):
+        if isinstance(size, TracedArray):
             if size.ndim or size.dtype.kind not in "iu":
                 raise numpy_raises("TypeError: an array is no size")
             extents.append(size_of_kernel(trace, size))
             continue
-        else:
-            try:
-                extent = AffineExpr.const(size.__index__())
-            except AttributeError as error:
-                raise numpy_raises(f"TypeError: {size!r} is not a size") from error
+        extent = trace.decisions.canonical(as_affine(size, "TypeError: {0!r} is not a size"))
         if not trace.decisions.nonnegative(extent, "a size is not negative"):
             raise numpy_raises("ValueError: negative dimensions are not allowed")
         extents.append(extent)
@@ -118,13 +113,8 @@ def _filled(shape: Any, value: Any, dtype: Any, order: Any) -> TracedArray:
     trace = current_trace()
     extents = shape_argument(trace, shape)
     wanted = dtype_argument(dtype)
-    return _fill(trace, extents, value, wanted, order_argument(order, len(extents)))
-
-
-def _fill(trace: Trace, extents: Extents, value: Any, dtype: np.dtype, order: Order) -> TracedArray:
-    operand = operand_of(value)
-    result = full(trace, extents, operand, dtype, order)
-    return result
+    axes = order_argument(order, len(extents))
+    return full(trace, extents, operand_of(value), wanted, axes)
 
 
 def _like(
@@ -159,34 +149,26 @@ def empty_like(
     return _uninitialised(*_like(prototype, dtype, order, shape))
 
 
-@primitive(np.zeros_like)
-def zeros_like(
-    a: Any,
-    dtype: Any = None,
-    order: Any = "K",
-    subok: Any = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> TracedArray:
-    """``np.zeros_like``."""
-    trace, extents, wanted, axes = _like(a, dtype, order, shape)
-    return _fill(trace, extents, 0, wanted, axes)
+def _filled_like(number: int) -> Callable[..., TracedArray]:
+    """``np.zeros_like`` and ``np.ones_like``."""
+
+    def like(
+        a: Any,
+        dtype: Any = None,
+        order: Any = "K",
+        subok: Any = True,
+        shape: Any = None,
+        *,
+        device: Any = None,
+    ) -> TracedArray:
+        return full_like(a, number, dtype, order, shape=shape)
+
+    like.__name__ = like.__qualname__ = "ones_like" if number else "zeros_like"
+    return like
 
 
-@primitive(np.ones_like)
-def ones_like(
-    a: Any,
-    dtype: Any = None,
-    order: Any = "K",
-    subok: Any = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> TracedArray:
-    """``np.ones_like``."""
-    trace, extents, wanted, axes = _like(a, dtype, order, shape)
-    return _fill(trace, extents, 1, wanted, axes)
+zeros_like = primitive(np.zeros_like)(_filled_like(0))
+ones_like = primitive(np.ones_like)(_filled_like(1))
 
 
 @primitive(np.full_like)
@@ -202,7 +184,7 @@ def full_like(
 ) -> TracedArray:
     """``np.full_like``."""
     trace, extents, wanted, axes = _like(a, dtype, order, shape)
-    return _fill(trace, extents, fill_value, wanted, axes)
+    return full(trace, extents, operand_of(fill_value), wanted, axes)
 
 
 @primitive("scalar")
@@ -217,7 +199,4 @@ def array_from(obj: Any) -> TracedArray:
     operand = operand_of(obj)
     if operand.array is not None:
         return operand.array
-    dtype = natural_dtype(operand)
-    if operand.number is not None and operand.is_weak_int:
-        dtype = I64
-    return full(current_trace(), (), operand, dtype, None, "array")
+    return full(current_trace(), (), operand, natural_dtype(operand), None, "array")

@@ -18,8 +18,9 @@ from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
 from fusejit.tracer.library.triangles import offset_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import BOOL, operand_of
 
 
 def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> TracedArray:
@@ -46,11 +47,9 @@ def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> Traced
     return array.view(IndexingMap(rank, tuple(results)), extents)
 
 
-@primitive(np.diagonal)
+@primitive_of("a offset", np.diagonal)
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """``np.diagonal``: a read-only view, the diagonal as its last axis."""
-    if not contains_traced([a, offset]):
-        return NotImplemented
     array = array_operand(a)
     if array.ndim < 2:
         raise numpy_raises("ValueError: diag requires an array of at least two dimensions")
@@ -62,7 +61,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return result
 
 
-@primitive(np.trace)
+@primitive_of("a offset", np.trace)
 def trace_of(
     a: Any,
     offset: Any = 0,
@@ -72,8 +71,6 @@ def trace_of(
     out: Any = None,
 ) -> Any:
     """``np.trace``: the sum of a diagonal."""
-    if not contains_traced([a, offset]):
-        return NotImplemented
     return PRIMITIVES[np.sum](diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
@@ -104,7 +101,7 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         place = [builder.index(AffineExpr.dim(0)), builder.index(AffineExpr.dim(1))]
         zero = builder.const(0, values.dtype)
-        is_there = builder.op("equal", place, np.dtype(np.bool_))
+        is_there = builder.op("equal", place, BOOL)
         return builder.op("select", [is_there, refs[0], zero], values.dtype)
 
     return emit_elementwise(
@@ -120,11 +117,9 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
     )
 
 
-@primitive(np.diag)
+@primitive_of("v k", np.diag)
 def diag(v: Any, k: Any = 0) -> Any:
     """``np.diag``: the matrix with a diagonal, or a read-only view of the diagonal of a matrix."""
-    if not contains_traced([v, k]):
-        return NotImplemented
     array = array_operand(v)
     if array.ndim == 1:
         return diagonal_matrix(array, k)
@@ -133,11 +128,9 @@ def diag(v: Any, k: Any = 0) -> Any:
     raise numpy_raises("ValueError: Input must be 1- or 2-d.")
 
 
-@primitive(np.diagflat)
+@primitive_of("v k", np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Any:
     """``np.diagflat``: the matrix whose diagonal is the flattened array."""
-    if not contains_traced([v, k]):
-        return NotImplemented
     return diagonal_matrix(PRIMITIVES[np.ravel](array_operand(v)), k)
 
 

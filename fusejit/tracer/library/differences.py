@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import broadcast_to, normalize_axes, normalize_axis
 from fusejit.tracer.library.conversions import astype
@@ -16,9 +16,10 @@ from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.reductions.over_axes import NO_VALUE, sum_of
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, contains_traced, operand_of
+from fusejit.tracer.values.operand_types import BOOL, F64, operand_of
 
 
 def along(array: TracedArray, axis: int, item: Any) -> TracedArray:
@@ -26,13 +27,11 @@ def along(array: TracedArray, axis: int, item: Any) -> TracedArray:
     return array[(slice(None),) * axis + (item, Ellipsis)]
 
 
-@primitive(np.diff)
+@primitive_of("a prepend append", np.diff)
 def diff(
     a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:
     """``np.diff``: ``a[i + 1] - a[i]``, ``n`` times over; of bools ``!=``."""
-    if not contains_traced([a, prepend, append]):
-        return NotImplemented
     times = operator.index(n)
     if not times:
         return a
@@ -62,11 +61,9 @@ def _end(array: TracedArray, axis: int, values: Any) -> TracedArray:
     return broadcast_to(end, tuple(shape))
 
 
-@primitive(np.ediff1d)
+@primitive_of("ary to_end to_begin", np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """``np.ediff1d``: differences of the flattened array, with numbers in front and behind."""
-    if not contains_traced([ary, to_end, to_begin]):
-        return NotImplemented
     ravel = PRIMITIVES[np.ravel]
     flat = ravel(array_from(ary))
     if to_end is None and to_begin is None:
@@ -94,14 +91,12 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return result
 
 
-@primitive(np.gradient)
+@primitive_of("f varargs", np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """``np.gradient``: central differences, one-sided ones at the ends; uniform spacing.
 
     Source: ``numpy.lib._function_base_impl.gradient``.
     """
-    if not contains_traced([f, *varargs]):
-        return NotImplemented
     array = array_from(f)
     axes = normalize_axes(axis, array.ndim)
     if isinstance(axis, tuple):
@@ -152,11 +147,9 @@ def _gradient(array: TracedArray, axis: int, dx: Any, edge_order: int, dtype: np
     return out
 
 
-@primitive(np.trapezoid)
+@primitive_of("y x dx", np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     """``np.trapezoid``: ``sum_i (x[i + 1] - x[i]) (y[i + 1] + y[i]) / 2``."""
-    if not contains_traced([y, x, dx]):
-        return NotImplemented
     array = array_from(y)
     at = normalize_axis(axis, array.ndim)
     width = dx

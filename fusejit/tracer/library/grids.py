@@ -17,16 +17,15 @@ from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import dtype_argument
 
 
-@primitive(np.meshgrid)
+@primitive_of("xi", np.meshgrid)
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
     """``np.meshgrid``: each vector along its own axis, copied over the others."""
-    if not contains_traced(list(xi)):
-        return NotImplemented
     if indexing not in ("xy", "ij"):
         raise numpy_raises("ValueError: Valid values for `indexing` are 'xy' and 'ij'.")
     if not copy and not sparse:
@@ -49,11 +48,9 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     return tuple(output) if copy else output
 
 
-@primitive(np.ix_)
+@primitive_of("args", np.ix_)
 def ix_(*args: Any) -> Any:
     """``np.ix_``: each vector of integers, or the positions in a mask, along its own axis."""
-    if not contains_traced(list(args)):
-        return NotImplemented
     output: list[TracedArray] = []
     for axis, given in enumerate(args):
         vector: TracedArray = array_from(given)
@@ -80,11 +77,9 @@ def subscripts(extents: tuple[AffineExpr, ...], axis: int, dtype: Any, name: str
     )
 
 
-@primitive(np.indices)
+@primitive_of("dimensions", np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     """``np.indices``: the subscripts of every element, one array per axis."""
-    if not contains_traced(dimensions):
-        return NotImplemented
     trace = current_trace()
     extents = shape_argument(trace, tuple(dimensions))
     wanted = dtype_argument(dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.view_functions import (
     atleast_1d,
@@ -25,6 +25,7 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     Operand,
@@ -178,10 +179,7 @@ def stack(
 
 
 def _as_array(obj: Any) -> TracedArray:
-    array = array_from(obj)
-    if array.kind is not Kind.ARRAY:
-        return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    return array
+    return array_of_number(array_from(obj))
 
 
 def _at_least(function: Any, given: list[Any]) -> list[TracedArray]:
@@ -231,11 +229,9 @@ def column_stack(tup: Any) -> Any:
     return concatenate(columns, 1)
 
 
-@primitive(np.append)
+@primitive_of("arr values", np.append)
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: two arrays joined, flattened without ``axis``."""
-    if not contains_traced([arr, values]):
-        return NotImplemented
     first, second = _as_array(arr), _as_array(values)
     if axis is None:
         ravel = PRIMITIVES[np.ravel]
@@ -243,11 +239,9 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate([first, second], axis)
 
 
-@primitive(np.insert)
+@primitive_of("arr obj values", np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` of numbers, or of a vector, before one place of a vector."""
-    if not contains_traced([arr, obj, values]):
-        return NotImplemented
     array, at = _as_array(arr), value_of(obj)
     given = _inserted(values, array.dtype)
     is_vector = array.ndim == 1 and given.ndim == 1 and axis in (None, 0, -1)

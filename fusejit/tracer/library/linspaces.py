@@ -10,15 +10,17 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc, call_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
 from fusejit.tracer.indexing.view_functions import moveaxis, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     I64,
     Operand,
     contains_traced,
@@ -123,7 +125,7 @@ def _finished(
     )
 
 
-@primitive(np.geomspace)
+@primitive_of("start stop num", np.geomspace)
 def geomspace(
     start: Any,
     stop: Any,
@@ -136,8 +138,6 @@ def geomspace(
 
     Source: ``numpy._core.function_base.geomspace``.
     """
-    if not contains_traced([start, stop, num]):
-        return NotImplemented
     if not all(is_host_number(e) and e > 0 for e in (start, stop)):
         what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
         raise unsupported(what, "take np.exp of np.linspace between the logarithms")
@@ -169,7 +169,7 @@ def geomspace(
     return _with_points_at(converted, axis, is_converted)
 
 
-@primitive(np.logspace)
+@primitive_of("start stop num base", np.logspace)
 def logspace(
     start: Any,
     stop: Any,
@@ -180,8 +180,6 @@ def logspace(
     axis: Any = 0,
 ) -> Any:
     """``np.logspace``: powers of ``base`` at the points of ``linspace``."""
-    if not contains_traced([start, stop, num, base]):
-        return NotImplemented
     if isinstance(base, TracedArray) and base.ndim:
         raise unsupported("np.logspace with an array of bases is not traced", MOVE_OUTSIDE)
     exponents = PRIMITIVES[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)

@@ -17,9 +17,8 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
@@ -29,9 +28,9 @@ from fusejit.tracer.library.linspaces import linspace
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 MAX_PARTS = 9  # of an array that is padded along two axes
@@ -65,11 +64,9 @@ class Widths:
         return self.before + self.size
 
 
-@primitive(np.pad)
+@primitive_of("array pad_width", np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """``np.pad``, all modes but ``median`` and functions."""
-    if not contains_traced([array, pad_width]):
-        return NotImplemented
     if not isinstance(mode, str) or mode == "median":
         what = "np.pad with mode='median' or a function is not traced"
         raise unsupported(what, MOVE_OUTSIDE)
@@ -77,9 +74,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         raise numpy_raises(f"ValueError: mode '{mode}' is not supported")
     if not _OPTIONS[mode].issuperset(kwargs):
         raise numpy_raises(f"ValueError: unsupported keyword arguments for mode '{mode}'")
-    source = array_from(array)
-    if source.kind is not Kind.ARRAY:
-        source = copy_of(source, source.dtype, None, "copy", Kind.ARRAY)
+    source = array_of_number(array_from(array))
     widths = _widths(source, pad_width)
     if (
         mode in ("edge", "wrap")

@@ -57,8 +57,3 @@ def store(target: TracedArray, value: Any) -> None:
     if any(constant(e) == 0 for e in target.extents):
         return
     assign_operand(target, value if isinstance(value, Operand) else operand_of(value))
-
-
-def has_length(trace: Trace, extent: AffineExpr, reason: str) -> bool:
-    """Decide that an extent is not 0: with ``n >= 1`` one variant serves all other lengths."""
-    return trace.decisions.nonnegative(extent - 1, reason)

@@ -12,17 +12,15 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
-@primitive(np.polyval)
+@primitive_of("p x", np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     """``np.polyval``: Horner's rule, ``((p[0]) x + p[1]) x + ..``."""
-    if not contains_traced([p, x]):
-        return NotImplemented
     coefficients = list(array_from(p)) if contains_traced(p) else list(np.asarray(p))
     points = array_from(x)
     result: Any = zeros_like(points)
@@ -32,11 +30,9 @@ def polyval(p: Any, x: Any) -> Any:
     return result
 
 
-@primitive(np.vander)
+@primitive_of("x", np.vander)
 def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     """``np.vander``: the powers of each element, multiplied one after the other."""
-    if not contains_traced(x):
-        return NotImplemented
     points = array_from(x)
     if points.ndim != 1:
         raise numpy_raises("ValueError: x must be a one-dimensional array or sequence.")

@@ -10,10 +10,8 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar
 from fusejit.tracer.library.creation import natural_dtype
@@ -24,6 +22,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
 from fusejit.tracer.values.operand_types import (
+    BOOL,
     I64,
     dtype_argument,
     literal_as,
@@ -169,9 +168,8 @@ def _progression(
         "add", [first, builder.op("multiply", [builder.cast(index, dtype), delta], dtype)], dtype
     )
     if not exact:
-        boolean = np.dtype(np.bool_)
         one = builder.const(1, I64)
-        is_one = builder.op("equal", [index, one], boolean)
+        is_one = builder.op("equal", [index, one], BOOL)
         result = builder.op("select", [is_one, next_one, result], dtype)
     return _emit_index(trace, extent, dtype, inputs, builder, result)
 
@@ -185,15 +183,5 @@ def _emit_index(
     ref: int,
 ) -> TracedArray:
     result = trace.new_value(dtype, (extent,))
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=result.type.extents,
-            iterators=(IteratorType.PARALLEL,),
-            inputs=tuple(inputs),
-            inits=(Init(IndexingMap.identity(1)),),
-            payload=builder.finish([ref]),
-            name="arange",
-        )
-    )
-    return TracedArray.of_value(trace, result)
+    made = trace.emit_generic("arange", result, inputs, builder.finish([ref]))
+    return TracedArray.of_value(trace, made)

@@ -9,17 +9,17 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import require_elements, reshape_method
-from fusejit.tracer.indexing.view_functions import normalize_axis
+from fusejit.tracer.indexing.view_functions import normalize_axis, with_leading_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 def _count(number: Any, name: str) -> AffineExpr:
@@ -27,14 +27,7 @@ def _count(number: Any, name: str) -> AffineExpr:
     if isinstance(number, TracedArray):
         what = f"np.{name} by an element of an array has a size that depends on the data"
         raise unsupported(what, "pass the number of repetitions as a Python int")
-    try:
-        count = (
-            number.as_affine()
-            if isinstance(number, SymbolicNumber)
-            else AffineExpr.const(number.__index__())
-        )
-    except AttributeError as error:
-        raise numpy_raises(f"TypeError: {number!r} is not a number of repetitions") from error
+    count = as_affine(number, "TypeError: {0!r} is not a number of repetitions")
     if not current_trace().decisions.nonnegative(count, "a number of repetitions"):
         raise numpy_raises("ValueError: repeats may not contain negative values.")
     return count
@@ -51,18 +44,16 @@ def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) 
     return result
 
 
-@primitive(np.tile)
+@primitive_of("A reps", np.tile)
 def tile(A: Any, reps: Any) -> Any:
     """``np.tile``: the whole array again and again along each axis."""
-    if not contains_traced([A, reps]):
-        return NotImplemented
     array = array_from(A)
     is_one = isinstance(reps, SymbolicNumber | TracedArray) or not np.iterable(reps)
     given = [reps] if is_one else list(reps)  # NumPy's tuple(reps), of members of a Flag too
     counts = [_count(r, "tile") for r in given]
     decisions = array.trace.decisions
     rank = array.ndim
-    array = _with_rank(array, len(counts))
+    array = with_leading_axes(array_of_number(array), len(counts))
     counts = [AffineExpr.const(1)] * (array.ndim - len(counts)) + counts
     once = [decisions.equal(c, 1, "an axis that is not tiled") for c in counts]
     if all(once):
@@ -77,24 +68,14 @@ def tile(A: Any, reps: Any) -> Any:
     return _spread(array, axes, shape)
 
 
-def _with_rank(array: TracedArray, rank: int) -> TracedArray:
-    """``ndmin=``: axes of length 1 in front."""
-    if array.kind is not Kind.ARRAY:
-        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
-    missing = rank - array.ndim
-    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
-
-
-@primitive(np.repeat)
+@primitive_of("a repeats", np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """``np.repeat`` by one number: each element several times."""
-    if not contains_traced([a, repeats]):
-        return NotImplemented
     if isinstance(repeats, list | tuple | np.ndarray | TracedArray):
         what = "np.repeat with a number of its own for each element is not traced"
         raise unsupported(what, "repeat outside the decorated function")
     count = _count(repeats, "repeat")
-    array = _with_rank(array_from(a), 1)
+    array = with_leading_axes(array_of_number(array_from(a)), 1)
     if axis is None:
         array, axis = PRIMITIVES[np.ravel](array), 0
     at = normalize_axis(axis, array.ndim)

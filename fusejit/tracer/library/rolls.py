@@ -9,37 +9,33 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
-from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import reshape_method
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import I64, contains_traced
+from fusejit.tracer.values.operand_types import BOOL, I64
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
 Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 
 
-@primitive(np.roll)
+@primitive_of("a", np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """``np.roll``: elements that leave at one end enter at the other.
 
     ``shift`` may be a number of each call: the offset ``shift % n`` is then a symbol.
     """
-    if not contains_traced(a):
-        return NotImplemented
-    array = array_operand(a)
-    if array.kind is not Kind.ARRAY:
-        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    array = array_of_number(array_operand(a))
     if axis is None:
         flat = roll(PRIMITIVES[np.ravel](array), shift, 0)
         return reshape_method(flat, array.shape)
@@ -120,18 +116,8 @@ def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:
             place = builder.op("select", [is_before, wrapped, place], I64)
         subscripts.append(place)
     result = trace.new_value(array.dtype, domain, Kind.ARRAY, array.sorted_order())
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(IteratorType.PARALLEL,) * rank,
-            inputs=tuple(inputs),
-            inits=(Init(IndexingMap.identity(rank)),),
-            payload=builder.finish([builder.extract(0, subscripts, array.dtype)]),
-            name="roll",
-        )
-    )
-    return TracedArray.of_value(trace, result)
+    payload = builder.finish([builder.extract(0, subscripts, array.dtype)])
+    return TracedArray.of_value(trace, trace.emit_generic("roll", result, inputs, payload))
 
 
 def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:

@@ -102,10 +102,7 @@ class _Decisions:
 
     def equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
         """Whether two extents are one number; checked by the kernel if only it knows them."""
-        if self._decisions.is_local(left - right):
-            self._decisions.check_equal(left, right, reason)
-            return True
-        return self._decisions.equal(left, right, reason, or_raises=True)
+        return self._decisions.checked_equal(left, right, reason, or_raises=True)
 
     def at_most(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
         """Whether ``left <= right``."""
@@ -133,7 +130,7 @@ class _Emission:
             raise Fallback(f"{self.call.definition.name}: out= is not an array of this trace")
         for name, operand in self.operands.items():
             array = operand.array
-            if array is not None and _share_memory(value, array):
+            if array is not None and value.storage.may_overlap(array.storage):
                 what = f"{self.call.definition.name} writes into memory of its input {name}"
                 raise needs_python(what, "give out= an array of its own")
         return value
@@ -293,13 +290,3 @@ class _Emission:
 
 def _given(operand: Operand) -> Given:
     return Given(operand.token, operand.extents)
-
-
-def _share_memory(left: TracedArray, right: TracedArray) -> bool:
-    """Whether two arrays may be parts of one memory."""
-    first, second = left.storage.root, right.storage.root
-    if first is second:
-        return True
-    if first.buffer is None or second.buffer is None:
-        return False
-    return first.buffer.alias_class == second.buffer.alias_class

@@ -11,7 +11,6 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
-from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import array_operand
 from fusejit.tracer.library.creation import order_argument, shape_argument
@@ -19,21 +18,16 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
+from fusejit.tracer.values.symbolic_number import as_affine
 
 
 def offset_of(k: Any) -> AffineExpr:
     """The number of a diagonal."""
-    if isinstance(k, SymbolicNumber):
-        return k.as_affine()
     if isinstance(k, TracedArray):
         what = "a diagonal whose number is an element of an array is not traced"
         raise unsupported(what, "pass its number as a Python int")
-    try:
-        return AffineExpr.const(k.__index__())
-    except AttributeError as error:
-        raise numpy_raises(f"TypeError: {k!r} is not the number of a diagonal") from error
+    return as_affine(k, "TypeError: {0!r} is not the number of a diagonal")
 
 
 def compared(

@@ -14,11 +14,10 @@ from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.values.operand_types import contains_traced
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 
 
-@primitive(np.lib.stride_tricks.sliding_window_view)
+@primitive_of("x window_shape", np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
 ) -> Any:
@@ -26,8 +25,6 @@ def sliding_window_view(
 
     A reduction over a window becomes one loop nest that reads its neighbours, without a copy.
     """
-    if not contains_traced([x, window_shape]):
-        return NotImplemented
     if writeable:
         what = "sliding_window_view with writeable=True is not traced"
         raise unsupported(what, "store into the array itself")

@@ -8,10 +8,10 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
+from fusejit.ir.ops import Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.elementwise_op import require_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
@@ -106,9 +106,7 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     decisions = trace.decisions
     depth, other = left.extents[-1], right.extents[-2 if right.ndim > 1 else 0]
     reason = "the inner extents of a matrix product are equal"
-    if decisions.is_local(depth - other):
-        decisions.check_equal(depth, other, reason)
-    elif not decisions.equal(depth, other, reason, or_raises=True):
+    if not decisions.checked_equal(depth, other, reason, or_raises=True):
         raise numpy_raises("ValueError: matmul: mismatch in its core dimension")
     stacks = [left.extents[:-2], right.extents[:-2]]
     stack = broadcast(decisions, stacks)
@@ -142,22 +140,15 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     )
     is_float = dtype.kind == "f"
     call = f"np.errstate(**{trace.errstate})(matmul)" if trace.errstate else "matmul"
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(*(IteratorType.PARALLEL,) * len(outer), IteratorType.REDUCTION),
-            inputs=inputs,
-            inits=(
-                Init(
-                    IndexingMap.select(rank, range(len(outer))),
-                    "or" if dtype.kind == "b" else "add",
-                ),
-            ),
-            payload=builder.finish([product]),
-            name="matmul",
-            library_call=call if is_float and left.dtype == right.dtype == dtype else None,
-        )
+    trace.emit_generic(
+        "matmul",
+        result,
+        inputs,
+        builder.finish([product]),
+        domain=domain,
+        reduced=(k,),
+        init=Init(IndexingMap.select(rank, range(k)), "or" if dtype.kind == "b" else "add"),
+        library_call=call if is_float and left.dtype == right.dtype == dtype else None,
     )
     return TracedArray.of_value(trace, result)
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
-from fusejit.tracer.indexing.view_functions import permuted, squeeze
+from fusejit.tracer.indexing.view_functions import permuted, squeeze, with_leading_axes
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.contraction import matmul
 from fusejit.tracer.reductions.over_axes import mean_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, contains_traced
+from fusejit.tracer.values.operand_types import F64
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
@@ -26,14 +26,12 @@ def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> Traced
     array = array_from(obj)
     if array.ndim > 2:
         raise numpy_raises("ValueError: the array has more than 2 dimensions")
-    made = array_of(array, dtype)
-    if made.ndim < 2:
-        made = made[(None,) * (2 - made.ndim) + (Ellipsis,)]
+    made = with_leading_axes(array_of(array, dtype), 2)
     one_row = array.ndim == 1 if is_first else made.shape[0] == 1
     return permuted(made, (1, 0)) if not rowvar and not one_row else made
 
 
-@primitive(np.cov)
+@primitive_of("m y", np.cov)
 def cov(
     m: Any,
     y: Any = None,
@@ -49,8 +47,6 @@ def cov(
 
     Source: ``numpy.lib._function_base_impl.cov``.
     """
-    if not contains_traced([m, y]):
-        return NotImplemented
     if fweights is not None or aweights is not None:
         raise unsupported("np.cov with weights is not traced", MOVE_OUTSIDE)
     if bias is not True and bias is not False:
@@ -76,11 +72,9 @@ def cov(
     return squeeze(apply_ufunc(np.multiply, (products, 1.0 / degrees)))
 
 
-@primitive(np.corrcoef)
+@primitive_of("x y", np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """``np.corrcoef``: covariances over standard deviations, within -1 and 1."""
-    if not contains_traced([x, y]):
-        return NotImplemented
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not covariance.ndim:
         return apply_ufunc(np.true_divide, (covariance, covariance))

@@ -21,36 +21,25 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import Operand
+from fusejit.tracer.values.operand_types import BOOL, Operand
 
-_BOOL = np.dtype(np.bool_)
 _NOWHERE = np.iinfo(np.int64).max
 
 
-@primitive(np.argmax)
-def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
-    """``out[i]`` is the first ``k`` with the largest ``a[i, k]``, or with a NaN."""
-    return _first(
-        array_from(a),
-        "argmax",
-        PRIMITIVES[np.max],
-        axis,
-        out,
-        keepdims is not NO_VALUE and bool(keepdims),
-    )
+def _place_of(function: Any, extremum: Any) -> None:
+    """``out[i]`` is the first ``k`` with the extremum of ``a[i, k]``, or with a NaN."""
+
+    @primitive(function)
+    def place(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
+        keeps = keepdims is not NO_VALUE and bool(keepdims)
+        name = function.__name__
+        return _first(array_from(a), name, PRIMITIVES[extremum], axis, out, keeps)
+
+    place.__name__ = place.__qualname__ = function.__name__
 
 
-@primitive(np.argmin)
-def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
-    """``out[i]`` is the first ``k`` with the smallest ``a[i, k]``, or with a NaN."""
-    return _first(
-        array_from(a),
-        "argmin",
-        PRIMITIVES[np.min],
-        axis,
-        out,
-        keepdims is not NO_VALUE and bool(keepdims),
-    )
+_place_of(np.argmax, np.max)
+_place_of(np.argmin, np.min)
 
 
 def _first(
@@ -73,10 +62,10 @@ def _first(
 
     def place(builder: PayloadBuilder, refs: list[int]) -> int:
         element, best = refs
-        found = builder.op("equal", [element, best], _BOOL)
+        found = builder.op("equal", [element, best], BOOL)
         if array.dtype.kind == "f":
-            is_nan = builder.op("not_equal", [element, element], _BOOL)
-            found = builder.op("logical_or", [found, is_nan], _BOOL)
+            is_nan = builder.op("not_equal", [element, element], BOOL)
+            found = builder.op("logical_or", [found, is_nan], BOOL)
         here = builder.index(AffineExpr.dim(along))
         return builder.op("select", [found, here, builder.const(_NOWHERE, I64)], I64)
 

@@ -21,10 +21,8 @@ import fusejit.tracer.reductions.statistics
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
 from fusejit.errors import UnsupportedError
 from fusejit.ir.ops import Assert
-from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.indexing.masked import (
     METHODS_OF_ELEMENTS,
@@ -44,6 +42,7 @@ from fusejit.tracer.reductions.over_axes import (
     mean_dtype,
     mean_of,
     min_of,
+    quotient,
     sum_of,
 )
 from fusejit.tracer.reductions.statistics import (
@@ -56,7 +55,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.operand_types import F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import F64, I64
 
 
 def _reduced_axes(elements: MaskedElements, axis: Any) -> tuple[tuple[int, ...], bool]:
@@ -120,10 +119,10 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
         options["keepdims"] = _keeps(elements, keepdims, has_selected)
         if not has_selected:
             if out is not None:
-                raise unsupported(
-                    "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-                )
+                raise _not_traced()
             return elements.like(function(elements.array, axis=axes, **options))
+        if name == "mean":
+            return _mean(elements, axes, dtype, out, options["keepdims"])
         if name in ("max", "min"):
             some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
             reason = f"the {name} of the elements that a mask selects"
@@ -134,25 +133,13 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
     return reduce
 
 
-def mean(
-    elements: MaskedElements,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
+def _mean(
+    elements: MaskedElements, axes: tuple[int, ...], dtype: Any, out: Any, keeps: bool
 ) -> Any:
     """``sum / count`` of the selected elements."""
-    axes, has_selected = _reduced_axes(elements, axis)
-    keeps = _keeps(elements, keepdims, has_selected)
-    if not has_selected:
-        if out is not None:
-            raise unsupported(
-                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-            )
-        return elements.like(mean_of(elements.array, axes, dtype, None, keeps))
     wanted = mean_dtype(elements.array, dtype, "mean")
     total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, keeps)
-    return into(_quotient(total, _count_over(elements, axes), "mean"), out)
+    return into(quotient(total, _count_over(elements, axes), "mean", F64), out)
 
 
 def _count_over(elements: MaskedElements, axes: tuple[int, ...]) -> Any:
@@ -161,23 +148,6 @@ def _count_over(elements: MaskedElements, axes: tuple[int, ...]) -> Any:
         if a >= elements.mask.type.rank:
             count = count * elements.array.shape[a]
     return count
-
-
-def _quotient(total: TracedArray, count: TracedArray, name: str) -> TracedArray:
-    """``total / count`` computed in float64, in the dtype of ``total``."""
-
-    def divided(builder: PayloadBuilder, refs: list[int]) -> int:
-        return builder.op("divide", refs, F64)
-
-    return emit_elementwise(
-        total.trace,
-        name,
-        [Operand(total.dtype, array=total), operand_of(count)],
-        [F64, F64],
-        total.dtype,
-        divided,
-        order=total.storage.order,
-    )
 
 
 def _variance(name: str) -> Callable[..., Any]:
@@ -192,18 +162,16 @@ def _variance(name: str) -> Callable[..., Any]:
         axes, has_selected = _reduced_axes(elements, axis)
         keeps = _keeps(elements, keepdims, has_selected)
         if not has_selected or not isinstance(ddof, int):
-            raise unsupported(
-                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
-            )
+            raise _not_traced()
         wanted = mean_dtype(elements.array, dtype, name)
         count = _count_over(elements, axes)
         total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, True)
         distance = apply_ufunc(
-            np.subtract, (elements.array, _quotient(total, count, f"{name}.mean"))
+            np.subtract, (elements.array, quotient(total, count, f"{name}.mean", F64))
         )
         squares = _filled(elements, apply_ufunc(np.square, (distance,)), 0)
         total = sum_of(squares, axes, wanted, None, keeps)
-        found = _quotient(total, count - ddof if ddof else count, name)
+        found = quotient(total, count - ddof if ddof else count, name, F64)
         return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
 
     return reduce
@@ -253,16 +221,15 @@ def _without_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_SUMS = {"sum": sum_of, "prod": product}
+_SUMS = {"sum": sum_of, "prod": product, "mean": mean_of}
 _PICKS = {"max": max_of, "min": min_of, "any": any_of, "all": all_of}
 _OF_ELEMENTS: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name, plain, True) for name, plain in _SUMS.items()},
     **{name: _without_dtype(_reduction(name, f, False)) for name, f in _PICKS.items()},
-    "mean": mean,
     "var": _variance("var"),
     "std": _variance("std"),
 }
-_PLAIN = {**_SUMS, **_PICKS, "mean": mean_of, "var": variance, "std": standard_deviation}
+_PLAIN = {**_SUMS, **_PICKS, "var": variance, "std": standard_deviation}
 
 
 def _or_of_an_array(name: str) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ from fusejit.tracer.reductions.over_axes import (
 )
 from fusejit.tracer.reductions.statistics import count_above, degrees_lost, variance
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, contains_traced, dtype_argument
 
@@ -38,7 +39,7 @@ def chosen(array: TracedArray, number: float) -> tuple[TracedArray, TracedArray]
     return where(missing, array.dtype.type(number), array), missing
 
 
-@primitive(np.nansum)
+@primitive_of("a", np.nansum)
 def nansum(
     a: Any,
     axis: Any = None,
@@ -49,8 +50,6 @@ def nansum(
     where: Any = NO_VALUE,
 ) -> Any:
     """``np.nansum``: the sum of what is not NaN."""
-    if not contains_traced(a):
-        return NotImplemented
     array = arguments("nansum", a, {"initial": initial, "where": where})
     if array.dtype.kind == "f":
         array, _ = chosen(array, 0)
@@ -105,7 +104,7 @@ def _divided(total: TracedArray, count: Any) -> TracedArray:
     return result if result.dtype == total.dtype else astype(result, total.dtype)
 
 
-@primitive(np.nanmean)
+@primitive_of("a", np.nanmean)
 def nanmean(
     a: Any,
     axis: Any = None,
@@ -116,8 +115,6 @@ def nanmean(
     where: Any = NO_VALUE,
 ) -> Any:
     """``np.nanmean``: the sum of what is not NaN over its number."""
-    if not contains_traced(a):
-        return NotImplemented
     array = arguments("nanmean", a, {"where": where})
     if array.dtype.kind != "f":
         return mean_of(array, axis, dtype, out, keepdims)
@@ -128,7 +125,7 @@ def nanmean(
     return into(_divided(total, _count(missing, axis, keepdims)), out)
 
 
-@primitive(np.nanvar)
+@primitive_of("a", np.nanvar)
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -145,8 +142,6 @@ def nanvar(
 
     Source: ``numpy.lib._nanfunctions_impl.nanvar``.
     """
-    if not contains_traced(a):
-        return NotImplemented
     array = arguments("nanvar", a, {"where": where, "mean": mean})
     if array.dtype.kind != "f":
         return variance(array, axis, dtype, out, ddof, keepdims, correction=correction)
@@ -176,7 +171,7 @@ def where_not(missing: TracedArray, values: TracedArray) -> TracedArray:
     return chosen
 
 
-@primitive(np.nanstd)
+@primitive_of("a", np.nanstd)
 def nanstd(
     a: Any,
     axis: Any = None,
@@ -187,8 +182,6 @@ def nanstd(
     **others: Any,
 ) -> Any:
     """``np.nanstd``: the square root of ``np.nanvar``."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     return into(
         apply_ufunc(np.sqrt, (nanvar(array, axis, dtype, None, ddof, keepdims, **others),)), out

@@ -13,19 +13,18 @@ from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import max_of, min_of, sum_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import F64, contains_traced
+from fusejit.tracer.values.operand_types import F64
 
 
-@primitive(np.linalg.norm)
+@primitive_of("x", np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.linalg.norm``: ``sqrt(sum(x * x))``, or sums and extrema of magnitudes.
 
     Source: ``numpy.linalg._linalg.norm``.
     """
-    if not contains_traced(x):
-        return NotImplemented
     array = array_from(x)
     if array.dtype.kind != "f":
         array = astype(array, F64)

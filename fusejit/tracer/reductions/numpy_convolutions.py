@@ -14,19 +14,18 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
+from fusejit.ir.ops import Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.view_functions import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, operand_of, supported
+from fusejit.tracer.values.operand_types import BOOL, operand_of, supported
 
 Inside = tuple[str, AffineExpr]  # a comparison of ``i + j`` with a bound
 
@@ -44,20 +43,13 @@ def _windowed(
         condition = builder.op(inside[0], [builder.index(place), builder.index(inside[1])], BOOL)
         term = builder.op("select", [condition, term, builder.const(0, dtype)], dtype)
     result = trace.new_value(dtype, domain[:1])
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=(IteratorType.PARALLEL, IteratorType.REDUCTION),
-            inputs=(
-                GraphOperand(a.value(), IndexingMap(2, (place,))),
-                GraphOperand(v.value(), IndexingMap.select(2, [1])),
-            ),
-            inits=(Init(IndexingMap.select(2, [0]), "or" if dtype == BOOL else "add"),),
-            payload=builder.finish([term]),
-            name="convolve",
-        )
+    inputs = (
+        GraphOperand(a.value(), IndexingMap(2, (place,))),
+        GraphOperand(v.value(), IndexingMap.select(2, [1])),
     )
+    init = Init(IndexingMap.select(2, [0]), "or" if dtype == BOOL else "add")
+    payload = builder.finish([term])
+    trace.emit_generic("convolve", result, inputs, payload, domain=domain, reduced=(1,), init=init)
     return TracedArray.of_value(trace, result)
 
 
@@ -107,22 +99,18 @@ def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool
     return first, second, is_longer, supported(np.result_type(first.dtype, second.dtype))
 
 
-@primitive(np.convolve)
+@primitive_of("a v", np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """``out[n] = sum_m a[m] * v[n - m]``, the sum in another order than NumPy's dot products."""
-    if not contains_traced([a, v]):
-        return NotImplemented
     first, second, is_longer, dtype = _operands(a, v, mode)
     if is_longer:
         first, second = second, first
     return _correlated(first, second[::-1], mode, dtype)
 
 
-@primitive(np.correlate)
+@primitive_of("a v", np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """``out[k] = sum_n a[n + k] * v[n]``, the sum in another order than NumPy's dot products."""
-    if not contains_traced([a, v]):
-        return NotImplemented
     first, second, is_longer, dtype = _operands(a, v, mode)
     if not is_longer:
         return _correlated(first, second, mode, dtype)

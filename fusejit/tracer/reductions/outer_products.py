@@ -15,14 +15,15 @@ from fusejit.tracer.indexing.view_functions import (
     normalize_axis,
     permuted,
     swapaxes,
+    with_leading_axes,
 )
 from fusejit.tracer.library.creation import array_from, empty
 from fusejit.tracer.library.triangles import compared
 from fusejit.tracer.reductions.contraction import dot, matmul
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced
 
 
 def _flat(obj: Any) -> TracedArray:
@@ -34,19 +35,15 @@ def _flat(obj: Any) -> TracedArray:
     return result
 
 
-@primitive(np.outer)
+@primitive_of("a b", np.outer)
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """``out[i, j] = a[i] * b[j]``."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     return call_ufunc(np.multiply, _flat(a)[:, None], _flat(b)[None, :], out=out)
 
 
 def _outer_of(ufunc: np.ufunc) -> None:
-    @primitive(ufunc.outer)
+    @primitive_of("a b", ufunc.outer)
     def outer_method(a: Any, b: Any, /, **kwargs: Any) -> Any:
-        if not contains_traced([a, b]):
-            return NotImplemented
         first, second = array_from(a), array_from(b)
         return call_ufunc(ufunc, first[(..., *(None,) * second.ndim)], second, **kwargs)
 
@@ -56,29 +53,23 @@ for _ufunc in {f for f in vars(np).values() if isinstance(f, np.ufunc)}:
         _outer_of(_ufunc)
 
 
-@primitive(np.linalg.outer)
+@primitive_of("x1 x2", np.linalg.outer)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """``np.linalg.outer``: of vectors only."""
-    if not contains_traced([x1, x2]):
-        return NotImplemented
     if array_from(x1).ndim != 1 or array_from(x2).ndim != 1:
         raise numpy_raises("ValueError: Input arrays must be one-dimensional")
     return outer(x1, x2)
 
 
-@primitive(np.vdot)
+@primitive_of("a b", np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
     """``np.vdot``: the dot product of the flattened arrays."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     return dot(_flat(a), _flat(b))
 
 
-@primitive(np.inner)
+@primitive_of("a b", np.inner)
 def inner(a: Any, b: Any, /) -> Any:
     """``out[i, j] = sum_k a[i, k] * b[j, k]`` for operands of rank 0, 1 and 2."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     left, right = array_from(a), array_from(b)
     if not left.ndim or not right.ndim:
         return apply_ufunc(np.multiply, (left, right))
@@ -87,11 +78,9 @@ def inner(a: Any, b: Any, /) -> Any:
     return dot(left, swapaxes(right, -1, -2) if right.ndim == 2 else right)
 
 
-@primitive(np.vecdot)
+@primitive_of("x1 x2", np.vecdot)
 def vecdot(x1: Any, x2: Any, **kwargs: Any) -> Any:
     """``out[..] = sum_k x1[.., k] * x2[.., k]``."""
-    if not contains_traced([x1, x2]):
-        return NotImplemented
     if kwargs:
         raise unsupported("np.vecdot with keyword arguments is not traced", "move the axis first")
     left, right = array_from(x1), array_from(x2)
@@ -102,17 +91,14 @@ def vecdot(x1: Any, x2: Any, **kwargs: Any) -> Any:
     return result.as_owner() if result.ndim else result[()]
 
 
-@primitive(np.kron)
+@primitive_of("a b", np.kron)
 def kron(a: Any, b: Any) -> Any:
     """``np.kron``: each element of ``a`` times all of ``b``, as blocks."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     left, right = array_from(a), array_from(b)
     if not left.ndim or not right.ndim:
         return apply_ufunc(np.multiply, (a, b))
     rank = max(left.ndim, right.ndim)
-    left = left[(None,) * (rank - left.ndim) + (Ellipsis,)]
-    right = right[(None,) * (rank - right.ndim) + (Ellipsis,)]
+    left, right = (with_leading_axes(x, rank) for x in (left, right))
     index = [(slice(None), None), (None, slice(None))]
     product = apply_ufunc(np.multiply, (left[index[0] * rank], right[index[1] * rank]))
     sizes: list[Any] = list(right.shape)
@@ -120,13 +106,11 @@ def kron(a: Any, b: Any) -> Any:
     return reshape_method(product, shape)
 
 
-@primitive(np.cross)
+@primitive_of("a b", np.cross)
 def cross(
     a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None
 ) -> Any:
     """``np.cross`` of vectors of three elements."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     if axis is not None:
         axisa = axisb = axisc = axis
     left, right = array_from(a), array_from(b)
@@ -160,11 +144,9 @@ def linalg_cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
     return cross(x1, x2, axis=axis)
 
 
-@primitive(np.tensordot)
+@primitive_of("a b", np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """``np.tensordot``: axes permuted and merged, then one matrix product."""
-    if not contains_traced([a, b]):
-        return NotImplemented
     left, right = array_from(a), array_from(b)
     if isinstance(axes, list | tuple):
         first, second = (list(x) if isinstance(x, list | tuple) else [x] for x in axes)
@@ -200,11 +182,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return result
 
 
-@primitive(np.linalg.matrix_power)
+@primitive_of("a", np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
     """``np.linalg.matrix_power`` for ``n >= 0``: by repeated squares, in NumPy's order."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     exponent = operator.index(n)
     if array.ndim < 2:

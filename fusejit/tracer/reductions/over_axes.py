@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, ViewOp
+from fusejit.ir.ops import Init, ViewOp
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind, part_dtype
+from fusejit.ir.types import Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
@@ -24,11 +25,10 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
-from fusejit.tracer.values.operand_types import C128, F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-BOOL = np.dtype(np.bool_)
 NO_VALUE = np._NoValue
 _REMEDIES = {
     "where": "choose with np.where(mask, x, neutral) first",
@@ -88,20 +88,9 @@ def reduce_array(
         Kind.ARRAY if kept else Kind.SCALAR,
         order,
     )
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=domain,
-            iterators=tuple(
-                IteratorType.REDUCTION if a in reduced else IteratorType.PARALLEL
-                for a in range(rank)
-            ),
-            inputs=(GraphOperand(array.value(), IndexingMap.identity(rank)),),
-            inits=(Init(IndexingMap.select(rank, kept), combiner),),
-            payload=payload,
-            name=name,
-        )
-    )
+    inputs = (GraphOperand(array.value(), IndexingMap.identity(rank)),)
+    init = Init(IndexingMap.select(rank, kept), combiner)
+    trace.emit_generic(name, result, inputs, payload, domain=domain, reduced=reduced, init=init)
     if not keepdims or not rank:
         return TracedArray.of_value(trace, result)
     extents = tuple(AffineExpr.const(1) if a in reduced else domain[a] for a in range(rank))
@@ -180,50 +169,47 @@ def sum_of(
     return into(reduce_array(array, "sum", combiner, axis, is_true(keepdims), wanted, True), out)
 
 
-@primitive(np.max, np.amax)
-def max_of(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE,
-    where: Any = NO_VALUE,
-) -> TracedArray:
-    """``out[i] = max_k a[i, k]``; NaN if any is NaN."""
-    array = arguments("max", a, {"initial": initial, "where": where})
-    return into(reduce_array(array, "max", "max", axis, is_true(keepdims), array.dtype, False), out)
+def _extremum(name: str) -> Callable[..., TracedArray]:
+    def extremum(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> TracedArray:
+        array = arguments(name, a, {"initial": initial, "where": where})
+        keeps = is_true(keepdims)
+        return into(reduce_array(array, name, name, axis, keeps, array.dtype, False), out)
+
+    extremum.__name__ = extremum.__qualname__ = f"{name}_of"
+    extremum.__doc__ = f"``out[i] = {name}_k a[i, k]``; NaN if any is NaN."
+    return extremum
 
 
-@primitive(np.min, np.amin)
-def min_of(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE,
-    where: Any = NO_VALUE,
-) -> TracedArray:
-    """``out[i] = min_k a[i, k]``; NaN if any is NaN."""
-    array = arguments("min", a, {"initial": initial, "where": where})
-    return into(reduce_array(array, "min", "min", axis, is_true(keepdims), array.dtype, False), out)
+max_of = primitive(np.max, np.amax)(_extremum("max"))
+min_of = primitive(np.min, np.amin)(_extremum("min"))
 
 
-@primitive(np.any)
-def any_of(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
-) -> TracedArray:
-    """Whether some element is not zero."""
-    array = arguments("any", a, {"where": where})
-    return into(reduce_array(array, "any", "or", axis, is_true(keepdims), BOOL, True), out)
+def _truth(name: str, combiner: str) -> Callable[..., TracedArray]:
+    def truth(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+    ) -> TracedArray:
+        array = arguments(name, a, {"where": where})
+        return into(reduce_array(array, name, combiner, axis, is_true(keepdims), BOOL, True), out)
+
+    truth.__name__ = truth.__qualname__ = f"{name}_of"
+    truth.__doc__ = f"Whether {name} elements are not zero."
+    return truth
 
 
-@primitive(np.all)
-def all_of(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
-) -> TracedArray:
-    """Whether every element is not zero."""
-    array = arguments("all", a, {"where": where})
-    return into(reduce_array(array, "all", "and", axis, is_true(keepdims), BOOL, True), out)
+any_of = primitive(np.any)(_truth("any", "or"))
+all_of = primitive(np.all)(_truth("all", "and"))
 
 
 @primitive(np.mean)
@@ -283,13 +269,14 @@ def mean_dtype(array: TracedArray, dtype: Any, name: str) -> np.dtype:
     return wanted
 
 
-def quotient(total: TracedArray, count: Any, name: str) -> TracedArray:
+def quotient(
+    total: TracedArray, count: Any, name: str, loop: np.dtype | None = None
+) -> TracedArray:
     """``total / count`` computed in float64 or complex128, in the dtype of ``total``."""
-    loop = C128 if total.dtype.kind == "c" else F64
-    if isinstance(count, SymbolicNumber):
-        divisor = operand_of(count)
-    else:
-        divisor = operand_of(np.asarray(count)[()])
+    if loop is None:
+        loop = C128 if total.dtype.kind == "c" else F64
+    is_known = not isinstance(count, SymbolicNumber | TracedArray)
+    divisor = operand_of(np.asarray(count)[()] if is_known else count)
 
     def divided(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.op("divide", refs, loop)

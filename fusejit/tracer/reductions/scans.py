@@ -22,7 +22,6 @@ from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.elementwise.ufuncs import BOOL
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
@@ -31,8 +30,9 @@ from fusejit.tracer.reductions.nan_functions import chosen
 from fusejit.tracer.reductions.over_axes import accumulate_dtype, into
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 
 
 def accumulate(array: TracedArray, ufunc: np.ufunc, axis: int, dtype: np.dtype) -> TracedArray:
@@ -90,20 +90,16 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     return _cumulative(np.multiply, a, axis, dtype, out) if contains_traced(a) else NotImplemented
 
 
-@primitive(np.nancumsum)
+@primitive_of("a", np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumsum``: NaN counts as 0."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     return cumsum(chosen(array, 0)[0] if array.dtype.kind == "f" else array, axis, dtype, out)
 
 
-@primitive(np.nancumprod)
+@primitive_of("a", np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumprod``: NaN counts as 1."""
-    if not contains_traced(a):
-        return NotImplemented
     array = array_from(a)
     return cumprod(chosen(array, 1)[0] if array.dtype.kind == "f" else array, axis, dtype, out)
 
@@ -123,36 +119,28 @@ def _including(ufunc: np.ufunc, x: Any, axis: Any, dtype: Any, include_initial: 
     return concatenate([first, result], at)
 
 
-@primitive(np.cumulative_sum)
-def cumulative_sum(
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: Any = False,
-) -> Any:
-    """``np.cumulative_sum``: ``cumsum``, with a 0 in front if asked for."""
-    if not contains_traced(x) or out is not None:
-        return NotImplemented
-    return _including(np.add, x, axis, dtype, include_initial)
+def _of_standard(function: Any, ufunc: np.ufunc) -> None:
+    """``np.cumulative_sum``: ``cumsum``, with a 0 in front if asked for; ``prod`` with a 1."""
+
+    @primitive(function)
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: Any = False,
+    ) -> Any:
+        if not contains_traced(x) or out is not None:
+            return NotImplemented
+        return _including(ufunc, x, axis, dtype, include_initial)
+
+    cumulative.__name__ = cumulative.__qualname__ = function.__name__
 
 
-@primitive(np.cumulative_prod)
-def cumulative_prod(
-    x: Any,
-    /,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: Any = False,
-) -> Any:
-    """``np.cumulative_prod``: ``cumprod``, with a 1 in front if asked for."""
-    if not contains_traced(x) or out is not None:
-        return NotImplemented
-    return _including(np.multiply, x, axis, dtype, include_initial)
+_of_standard(np.cumulative_sum, np.add)
+_of_standard(np.cumulative_prod, np.multiply)
 
 
 def _register(ufunc: np.ufunc) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
-    BOOL,
     NO_VALUE,
     accumulate_dtype,
     arguments,
@@ -30,76 +30,52 @@ from fusejit.tracer.reductions.over_axes import (
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
-@primitive(np.var)
-def variance(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> TracedArray:
-    """``sum((a - mean(a)) ** 2) / (count - ddof)``, in two passes as NumPy does.
+def _spread(function: Any) -> Callable[..., TracedArray]:
+    """``np.var``, or its root ``np.std``; the method is the same without ``correction=``."""
+    name = function.__name__
 
-    Source: ``numpy._core._methods._var``.
-    """
-    array = arguments("var", a, {"where": where, "mean": mean})
-    return into(_variance(array, "var", axis, dtype, degrees_lost(ddof, correction), keepdims), out)
+    @primitive(function)
+    def spread(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> TracedArray:
+        array = arguments(name, a, {"where": where, "mean": mean})
+        lost = degrees_lost(ddof, correction)
+        found = _variance(array, name, axis, dtype, lost, keepdims)
+        return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
 
+    @primitive(name)
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        **others: Any,
+    ) -> TracedArray:
+        if not {"where", "mean"}.issuperset(others):
+            raise numpy_raises(f"TypeError: unexpected keyword arguments of {name}")
+        return spread(a, axis, dtype, out, ddof, keepdims, **others)
 
-@primitive(np.std)
-def standard_deviation(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> TracedArray:
-    """The square root of ``np.var``."""
-    array = arguments("std", a, {"where": where, "mean": mean})
-    variance = _variance(array, "std", axis, dtype, degrees_lost(ddof, correction), keepdims)
-    return into(apply_ufunc(np.sqrt, (variance,)), out)
-
-
-def _methods() -> None:
-    """The methods: as the functions, but without ``correction=``."""
-
-    def method(name: str, function: Any) -> None:
-        @primitive(name)
-        def call(
-            a: Any,
-            axis: Any = None,
-            dtype: Any = None,
-            out: Any = None,
-            ddof: Any = 0,
-            keepdims: Any = False,
-            **others: Any,
-        ) -> TracedArray:
-            if not {"where", "mean"}.issuperset(others):
-                raise numpy_raises(f"TypeError: unexpected keyword arguments of {name}")
-            result: TracedArray = function(a, axis, dtype, out, ddof, keepdims, **others)
-            return result
-
-        call.__name__ = name
-
-    method("var", variance)
-    method("std", standard_deviation)
+    for made in (spread, method):
+        made.__name__ = made.__qualname__ = name
+    return spread
 
 
-_methods()
+variance, standard_deviation = _spread(np.var), _spread(np.std)
 
 
 def degrees_lost(ddof: Any, correction: Any) -> Any:
@@ -125,6 +101,10 @@ def count_above(array: TracedArray, axis: Any, name: str, ddof: Any) -> Any:
 def _variance(
     array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
 ) -> TracedArray:
+    """``sum((a - mean(a)) ** 2) / (count - ddof)``, in two passes as NumPy does.
+
+    Source: ``numpy._core._methods._var``.
+    """
     count = count_above(array, axis, name, ddof)
     wanted = mean_dtype(array, dtype, name)
     axes = normalize_axes(axis, array.ndim)

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_library_module, is_traced_type, is_user_function
+from fusejit.tracer.capture.callables import (
+    CONSTANT_TYPES,
+    is_library_module,
+    is_traced_type,
+    is_user_function,
+)
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.runtime.active_trace import ACTIVE, current_trace
@@ -20,12 +25,7 @@ from fusejit.tracer.runtime.locations import for_program, needs_python, unsuppor
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 
 _NATIVE_TYPES = (
-    str,
-    bytes,
-    bool,
-    int,
-    float,
-    complex,
+    *CONSTANT_TYPES,
     list,
     tuple,
     dict,
@@ -33,7 +33,6 @@ _NATIVE_TYPES = (
     frozenset,
     range,
     slice,
-    type(None),
     np.dtype,
 )
 _ATTRIBUTE_REMEDY = "make an array of that shape or dtype outside the decorated function"
@@ -189,7 +188,7 @@ class AttributeAccess:
                     found
                 )  # np.float64(1)[None]: made here
             return found
-        method = self._method(obj, "__getitem__")
+        method = self.note_method(obj, "__getitem__")
         if method is not None:
             return self._invoke(method, (obj, key), {})
         path = self._captures.path_of(obj)
@@ -216,7 +215,7 @@ class AttributeAccess:
                 self._note_member(obj, owner, name, "fset", raw.fset)
                 self._invoke(raw.fset, (obj, value), {})
                 return
-            method = self._method(obj, "__setattr__")
+            method = self.note_method(obj, "__setattr__")
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
                 return
@@ -234,7 +233,7 @@ class AttributeAccess:
         if self._captures.is_container_copy(obj) and self._holds(obj, key, value):
             return
         self._refuse_write(obj, "an item")
-        method = self._method(obj, "__setitem__")
+        method = self.note_method(obj, "__setitem__")
         if method is not None:
             self._invoke(method, (obj, key, value), {})
             return
@@ -243,7 +242,7 @@ class AttributeAccess:
     def delete_item(self, obj: Any, key: Any) -> None:
         """``del obj[key]``."""
         self._refuse_write(obj, "an item")
-        method = self._method(obj, "__delitem__")
+        method = self.note_method(obj, "__delitem__")
         if method is not None:
             self._invoke(method, (obj, key), {})
             return
@@ -298,8 +297,8 @@ class AttributeAccess:
             raise needs_python(what, _RETURN_ONLY)
 
     # -------------------------------------------------------------------------- classes of objects
-    def _method(self, obj: Any, name: str) -> FunctionType | None:
-        """A special method written in Python by the user."""
+    def note_method(self, obj: Any, name: str) -> FunctionType | None:
+        """A special method written in Python by the user, found on the class; else None."""
         cls = type(obj)
         if self._is_native(cls) or isinstance(obj, type):
             return None
@@ -308,10 +307,6 @@ class AttributeAccess:
             return None
         self._note_member(obj, owner, name, "", raw)
         return raw
-
-    def note_method(self, obj: Any, name: str) -> FunctionType | None:
-        """As `attr` finds special methods: on the class; None if it is not the user's Python."""
-        return self._method(obj, name)
 
     def note_constructor(self, cls: type, name: str) -> FunctionType | None:
         """The user's ``__new__`` or ``__init__`` of a class."""

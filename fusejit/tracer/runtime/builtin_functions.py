@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from fusejit.ir.types import Kind
+from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
@@ -116,11 +117,9 @@ for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
     _question(_ask)
 
 
-@primitive(np.result_type)
+@primitive_of("args", np.result_type)
 def result_type(*args: Any) -> Any:
     """``np.result_type``."""
-    if not contains_traced(list(args)):
-        return NotImplemented
     return np.result_type(
         *(
             operand_of(a).promotion if isinstance(a, TracedArray | SymbolicNumber) else a
@@ -242,19 +241,5 @@ def _scalar_type(kind: type) -> None:
     convert.__name__ = kind.__name__
 
 
-for _kind in (
-    np.complex128,
-    np.complex64,
-    np.float64,
-    np.float32,
-    np.int64,
-    np.int32,
-    np.int16,
-    np.int8,
-    np.uint64,
-    np.uint32,
-    np.uint16,
-    np.uint8,
-    np.bool_,
-):
-    _scalar_type(_kind)
+for _dtype in DTYPES.values():
+    _scalar_type(_dtype.type)

@@ -8,7 +8,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, GeneratorType, MethodType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +33,11 @@ from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
-from fusejit.tracer.runtime.captures import CapturedReadsInterface, CaptureRegistry
-from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
+from fusejit.tracer.runtime.captures import CaptureRegistry, is_hashable
+from fusejit.tracer.runtime.error_state import TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_DEPTH = 100
@@ -51,22 +52,6 @@ _COMPARING = (
     *(hash, dict, set, frozenset),
     *(operator.eq, operator.ne, operator.contains, operator.countOf, operator.indexOf),
 )
-
-
-class Primitives(HasErrstate, Protocol):
-    """What `Calls` needs of a trace."""
-
-    is_segment: bool
-
-    def handler(self, fn: Any) -> Callable[..., Any] | None:
-        """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
-
-    @property
-    def captured_reads(self) -> CapturedReadsInterface:
-        """What the trace has read."""
-
-    def is_traced(self, obj: Any) -> bool:
-        """Whether an object is a traced value."""
 
 
 class Calls:
@@ -84,7 +69,7 @@ class Calls:
 
     def __init__(
         self,
-        trace: Primitives,
+        trace: TraceInterface,
         captures: CaptureRegistry,
         activate: Callable[[FunctionType, tuple[Any, ...]], Callable[..., Any]],
         made_here: Callable[[FunctionType], bool],
@@ -129,7 +114,7 @@ class Calls:
                 result = handler(*args, **kwargs)
             if result is not NotImplemented:
                 return self._as_constant(result)
-        special = self._special.get(function) if _is_hashable(function) else None
+        special = self._special.get(function) if is_hashable(function) else None
         if special is not None:
             return special(*args, **kwargs)
         if handler is not None:
@@ -409,11 +394,6 @@ def _is_of_payload(obj: Any) -> bool:
     return type(obj).__module__ == "fusejit.ir.definitions.scalars"
 
 
-def _is_generated(new: Any) -> bool:
-    """Whether it is the ``__new__`` that `collections.namedtuple` makes."""
-    return str(getattr(new, "__globals__", {}).get("__name__", "")).startswith("namedtuple_")
-
-
 def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments of a call in the order of the parameters, defaults applied."""
     try:
@@ -422,11 +402,3 @@ def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         raise numpy_raises(error) from error
     bound.apply_defaults()
     return list(bound.arguments.values())
-
-
-def _is_hashable(obj: Any) -> bool:
-    try:
-        hash(obj)
-    except TypeError:
-        return False
-    return True

@@ -19,14 +19,14 @@ from types import (
     ModuleType,
     SimpleNamespace,
 )
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
     MethodAuthor,
     compared_by,
@@ -37,6 +37,7 @@ from fusejit.tracer.runtime.guards import (
     written_by,
 )
 from fusejit.tracer.runtime.locations import needs_python, unsupported
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 
 _MUTABLE_TYPES = (
     set,
@@ -50,13 +51,7 @@ _MUTABLE_TYPES = (
 
 # What the trace itself guards, and what is only asked for attributes or called.
 _KNOWN_TYPES = (
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
+    *CONSTANT_TYPES,
     range,
     slice,
     np.generic,
@@ -85,45 +80,19 @@ _PROTOCOLS = (
 )
 
 
-class CapturedReadsInterface(Protocol):
-    """What the front end needs of what a trace reads."""
-
-    library_reads: dict[tuple[int, str], LibraryRead]
-
-    def read(self, path: Path, obj: object) -> object:
-        """The traced value of a captured object; records its checks."""
-
-    def check(self, check: PathCheck) -> None:
-        """Record one check without a traced value."""
-
-    def constant(self, array: np.ndarray) -> Any:
-        """The traced value of an array that was made statically."""
-
-
-class CapturingTrace(Protocol):
-    """What `CaptureRegistry` needs of a trace."""
-
-    @property
-    def captured_reads(self) -> CapturedReadsInterface:
-        """What it has read."""
-
-    def is_traced(self, obj: object) -> bool:
-        """Whether it is a traced value."""
-
-
 class CaptureRegistry:
     """The registry: which objects come from outside, and from where.
 
     Parameters
     ----------
-    trace : CapturingTrace
+    trace : TraceInterface
         Makes the traced values and records the checks.
     meet : callable
         Is called with each object.
     """
 
     def __init__(
-        self, trace: CapturingTrace, meet: Callable[[object], None] = lambda obj: None
+        self, trace: TraceInterface, meet: Callable[[object], None] = lambda obj: None
     ) -> None:
         self._trace = trace
         self._meet = meet
@@ -140,7 +109,7 @@ class CaptureRegistry:
 
     def read(self, path: Path, obj: object) -> object:
         """The traced value of the object at ``path``; the same one at each read."""
-        if _is_hashable(path):
+        if is_hashable(path):
             if path not in self._read:
                 self._read[path] = self._read_first(path, obj)
             return self._read[path]
@@ -148,7 +117,7 @@ class CaptureRegistry:
 
     def seen(self, path: Path) -> object:
         """The traced value that was read at ``path``, None if nothing was."""
-        return self._read.get(path) if _is_hashable(path) else None
+        return self._read.get(path) if is_hashable(path) else None
 
     def overwrite(self, path: Path, seen: object) -> None:
         """What the program sees at ``path`` from now on: an effect has written there."""
@@ -267,6 +236,27 @@ class CaptureRegistry:
             raise needs_python(what, "pass its items as a list, tuple or dict")
 
 
+def global_path(
+    function: FunctionType, path: Path | None, entry: FunctionType, name: str
+) -> Path | None:
+    """Where each call finds a global of a function that it finds at ``path``."""
+    if function.__globals__ is entry.__globals__:
+        return Path("global", name)
+    return None if path is None else path.attribute("__globals__").item(name)
+
+
+def closure_path(
+    function: FunctionType, path: Path | None, entry: FunctionType, name: str
+) -> Path | None:
+    """Where each call finds the contents of a closure cell of such a function."""
+    if function is entry:
+        return Path("closure", name)
+    if path is None:
+        return None
+    index = function.__code__.co_freevars.index(name)
+    return path.attribute("__closure__").item(index).attribute("cell_contents")
+
+
 def is_open(obj: object) -> bool:
     """Whether attributes of the object are read by path."""
     if is_a(obj, ModuleType):
@@ -277,7 +267,7 @@ def is_open(obj: object) -> bool:
     return kind not in _CLOSED and not issubclass(kind, np.ndarray | np.generic | np.dtype)
 
 
-_CLOSED = (type(None), bool, int, float, complex, str, bytes, CellType)
+_CLOSED = (*CONSTANT_TYPES, CellType)
 
 
 def _is_told_by_code(obj: object) -> bool:
@@ -287,7 +277,8 @@ def _is_told_by_code(obj: object) -> bool:
     )
 
 
-def _is_hashable(obj: object) -> bool:
+def is_hashable(obj: object) -> bool:
+    """Whether it can be a key."""
     try:
         hash(obj)
     except TypeError:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, cast
 
+from fusejit import tracer
 from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
@@ -15,19 +17,8 @@ from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
-from fusejit.tracer.capture import generators
 from fusejit.tracer.capture.source_text import texts_in
-from fusejit.tracer.control_flow import compaction, iteration
 from fusejit.tracer.control_flow.traced_if import TracedIf
-from fusejit.tracer.elementwise import (
-    choices,
-    closeness,
-    composed,
-    python_math,
-    python_powers,
-    ufuncs,
-    where_arguments,
-)
 from fusejit.tracer.graph_breaks.fallback import (
     WRONG_CALL,
     Fallback,
@@ -35,112 +26,27 @@ from fusejit.tracer.graph_breaks.fallback import (
     fault_location,
     raised_while_tracing,
 )
-from fusejit.tracer.host import effects, generator_draws, host_functions
-from fusejit.tracer.indexing import basic as indexing
-from fusejit.tracer.indexing import gathers, reshape_functions, strided, takes, view_functions
-from fusejit.tracer.library import (
-    block_matrices,
-    broadcast_functions,
-    conversions,
-    creation,
-    diagonals,
-    differences,
-    grids,
-    index_tricks,
-    joins,
-    linspaces,
-    padding,
-    polynomials,
-    progressions,
-    repeats,
-    rolls,
-    splits,
-    triangles,
-    windows,
-)
-from fusejit.tracer.reductions import (
-    contraction,
-    counting,
-    covariance,
-    extrema,
-    masked_reductions,
-    nan_functions,
-    norms,
-    numpy_convolutions,
-    order_statistics,
-    outer_products,
-    scans,
-    statistics,
-)
-from fusejit.tracer.reductions import over_axes as reductions
-from fusejit.tracer.runtime import builtin_functions, numpy_forms
 from fusejit.tracer.runtime.active_trace import outside_program
 from fusejit.tracer.runtime.finish import finish
 from fusejit.tracer.runtime.front_end import run_traced
 from fusejit.tracer.runtime.locations import needs_python_where
 from fusejit.tracer.runtime.trace import Trace, bind
-from fusejit.tracer.values import complex_parts, kernel_numbers, union_operators
 from fusejit.tracer.values.shapes import Varies
 
-# importing these modules fills the dispatch table
-PRIMITIVE_MODULES = (
-    block_matrices,
-    broadcast_functions,
-    builtin_functions,
-    closeness,
-    choices,
-    compaction,
-    complex_parts,
-    composed,
-    conversions,
-    contraction,
-    numpy_convolutions,
-    covariance,
-    creation,
-    diagonals,
-    differences,
-    generator_draws,
-    effects,
-    union_operators,
-    extrema,
-    gathers,
-    generators,
-    grids,
-    indexing,
-    iteration,
-    joins,
-    kernel_numbers,
-    linspaces,
-    masked_reductions,
-    python_math,
-    nan_functions,
-    norms,
-    numpy_forms,
-    outer_products,
-    padding,
-    polynomials,
-    progressions,
-    python_powers,
-    reductions,
-    repeats,
-    statistics,
-    strided,
-    triangles,
-    reshape_functions,
-    takes,
-    rolls,
-    scans,
-    splits,
-    ufuncs,
-    view_functions,
-    windows,
-    where_arguments,
-    host_functions,
-    index_tricks,
-    counting,  # these two after the rows that they fall back to
-    order_statistics,
-)
 MAX_RESTARTS = 50
+
+_STRUCTURED_OPS = "fusejit.tracer.library.structured_ops"
+"""The module of those handlers that are needed only where a program uses structured ops."""
+
+
+def _fill_dispatch_table() -> None:
+    """Import the modules of handlers, which register these in `PRIMITIVES`."""
+    for module in pkgutil.walk_packages(tracer.__path__, f"{tracer.__name__}."):
+        if module.name != _STRUCTURED_OPS:
+            importlib.import_module(module.name)
+
+
+_fill_dispatch_table()
 
 
 def trace_function(
@@ -190,10 +96,13 @@ def trace_function(
     """
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
+        trace = Trace(fn.__name__, table, _definition(fn))
+        trace.is_segment = is_segment
+        trace.undoes = undoes
+        trace.formats_in_python = is_segment or formats_in_python
+        trace.is_bounded = is_bounded
         try:
-            return _trace_once(
-                fn, args, kwargs, table, is_segment, undoes, formats_in_python, is_bounded
-            )
+            return _trace_once(fn, args, kwargs, trace)
         except Retrace:
             continue
     raise UnsupportedError.at(
@@ -210,24 +119,11 @@ def _definition(fn: Callable[..., Any]) -> Location:
 
 
 def _trace_once(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    table: dict[Any, Any],
-    is_segment: bool,
-    undoes: bool,
-    formats_in_python: bool,
-    is_bounded: bool,
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], trace: Trace
 ) -> TracedFunction:
     if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
-        importlib.import_module("fusejit.tracer.library.structured_ops")
+        importlib.import_module(_STRUCTURED_OPS)
     bound = bind(fn, args, dict(kwargs))
-    location = _definition(fn)
-    trace = Trace(fn.__name__, table, location)
-    trace.is_segment = is_segment
-    trace.undoes = undoes
-    trace.formats_in_python = is_segment or formats_in_python
-    trace.is_bounded = is_bounded
     texts = texts_in(cast(FunctionType, fn))
     with trace.active():
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
@@ -235,7 +131,7 @@ def _trace_once(
             n: trace.captured_reads.read(paths[n], obj) for n, obj in bound.arguments.items()
         }
         result = _run(fn, trace, arguments)
-        traced = finish(trace, result, location)
+        traced = finish(trace, result, trace.location)
     verify(traced.graph)
     return traced
 

@@ -7,26 +7,21 @@ them, on top of what the caller of the program has set.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 
 _CONDITIONS = ("divide", "over", "under", "invalid")
 _NATIVE = ("ignore", "warn", None)
 
 
-class HasErrstate(Protocol):
-    """A trace: it keeps what the program has set."""
-
-    errstate: dict[str, str]
-
-
 class TracedErrstate(np.errstate):
     """``np.errstate(..)``, in force for the trace as well."""
 
-    def __init__(self, trace: HasErrstate, kwargs: dict[str, Any]) -> None:
+    def __init__(self, trace: TraceInterface, kwargs: dict[str, Any]) -> None:
         if any(value not in _NATIVE for value in kwargs.values()):
             raise needs_python("np.errstate asks for exceptions or callbacks", MOVE_OUTSIDE)
         super().__init__(**kwargs)

@@ -5,30 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_numpy_source
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_numpy_source
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.attribute_access import WATCHED
-from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
-from fusejit.tracer.runtime.captures import CaptureRegistry, CapturingTrace
+from fusejit.tracer.runtime.calls import Calls, native_call
+from fusejit.tracer.runtime.captures import CaptureRegistry
 from fusejit.tracer.runtime.function_primitives import FunctionPrimitives
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
-
-_CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
-
-
-class TraceInterface(CapturingTrace, Primitives, Protocol):
-    """What the front end needs of a trace."""
-
-    notes: list[str]
-    has_untraced_callee: bool
-    inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
+from fusejit.tracer.runtime.trace_interface import TraceInterface
 
 
 class FrontEnd:
@@ -109,7 +100,7 @@ class FrontEnd:
                     self._calls.exact,
                 )
                 activation.definitely_assigned = form.definitely_assigned
-                bound = form.bind(activation)
+                bound = form.bind(function, activation)
                 self.watch.allow(bound.__code__)
                 self._note_rewritten(bound.__code__)
             self._bound[id(function)] = (function, bound, form.code is None)
@@ -134,7 +125,7 @@ class FrontEnd:
             }
 
     def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
-        if type(value) in _CONSTANTS:
+        if type(value) in CONSTANT_TYPES:
             if path is not None:
                 self.captures.fix(path, value)
             return value

@@ -35,7 +35,7 @@ from fusejit.tracer.control_flow.conditions import (
 from fusejit.tracer.control_flow.membership import contained
 from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
 from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
-from fusejit.tracer.control_flow.regions import Undefined
+from fusejit.tracer.control_flow.regions import RegionNames, Undefined
 from fusejit.tracer.control_flow.traced_for import TracedFor
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
@@ -43,7 +43,7 @@ from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.attribute_access import AttributeAccess
-from fusejit.tracer.runtime.captures import CaptureRegistry
+from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_operators import is_none
@@ -94,29 +94,12 @@ class FunctionPrimitives:
         self.formatted = exact
 
     # -------------------------------------------------------------------------------------- names
-    def global_path(self, name: str) -> Path | None:
-        """Where each call finds a global of the function."""
-        if self._function.__globals__ is self._entry.__globals__:
-            return Path("global", name)
-        if self._path is None:
-            return None
-        return self._path.attribute("__globals__").item(name)
-
-    def closure_path(self, name: str) -> Path | None:
-        """Where each call finds the contents of a closure cell."""
-        if self._function is self._entry:
-            return Path("closure", name)
-        if self._path is None:
-            return None
-        index = self._function.__code__.co_freevars.index(name)
-        return self._path.attribute("__closure__").item(index).attribute("cell_contents")
-
     def load_global(self, name: str) -> Any:
         """A global or builtin name."""
         if name in self._globals:
             return self._globals[name]
         namespace = self._function.__globals__
-        path = self.global_path(name)
+        path = global_path(self._function, self._path, self._entry, name)
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
             if path is None and is_numpy_source(self._function):
@@ -136,7 +119,8 @@ class FunctionPrimitives:
     def load_closure(self, name: str, value: Any) -> Any:
         """A free variable; ``value`` is what its cell holds now."""
         if name not in self._closure:
-            self._closure[name] = self._read(self.closure_path(name), value, f"closure {name}")
+            path = closure_path(self._function, self._path, self._entry, name)
+            self._closure[name] = self._read(path, value, f"closure {name}")
         return self._closure[name]
 
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
@@ -171,53 +155,33 @@ class FunctionPrimitives:
         return (self._function.__qualname__, line, column)
 
     def for_(
-        self,
-        iterable: Any,
-        line: int,
-        column: int,
-        names: tuple[str, ...],
-        targets: tuple[str, ...],
-        live: tuple[str, ...],
-        flags: tuple[str, ...],
-        bound: tuple[str, ...],
-        dead: tuple[str, ...],
+        self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedFor | NativeLoop:
-        """A ``for`` statement."""
-        key = self._key(line, column)
+        """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        loop = TracedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
-    def while_(
-        self,
-        line: int,
-        column: int,
-        names: tuple[str, ...],
-        live: tuple[str, ...],
-        flags: tuple[str, ...],
-        dead: tuple[str, ...],
-    ) -> TracedWhile | NativeLoop:
+    def while_(self, line: int, column: int, *names: tuple[str, ...]) -> TracedWhile | NativeLoop:
         """A ``while`` statement."""
-        key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop()
-        loop = TracedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop = TracedWhile(trace, self._key(line, column), RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
     def if_(
-        self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
+        self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
         """An ``if`` statement."""
-        key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeIf(bool(condition))
-        branches = TracedIf(trace, key, condition, names, frozenset(live))
+        branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
@@ -259,13 +223,15 @@ class FunctionPrimitives:
         """A decorator, applied through `call`."""
         return lambda decorated: self._invoke(function, (decorated,), {})
 
-    def attr_slot(self, obj: Any, name: str) -> AttrSlot:
+    def attr_slot(self, obj: Any, name: str) -> Slot:
         """A target ``obj.name``."""
-        return AttrSlot(self._access, obj, name)
+        access = self._access
+        return Slot(access.attr, access.store_attr, access.delete_attr, (obj, name))
 
-    def item_slot(self, obj: Any, key: Any) -> ItemSlot:
+    def item_slot(self, obj: Any, key: Any) -> Slot:
         """A target ``obj[key]``."""
-        return ItemSlot(self._access, obj, key)
+        access = self._access
+        return Slot(access.item, access.store_item, access.delete_item, (obj, key))
 
     def caught(self, depth: int) -> None:
         """The user's ``except`` must not swallow what stops the trace."""
@@ -356,48 +322,32 @@ def _is_one_of(array: TracedArray) -> bool:
     return is_joined or isinstance(op, Loop | Cond) or not array.is_known
 
 
-class AttrSlot:
-    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``."""
+class Slot:
+    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``, or an item."""
 
-    __slots__ = ("_access", "_name", "_obj")
+    __slots__ = ("_delete", "_load", "_place", "_store")
 
-    def __init__(self, access: AttributeAccess, obj: Any, name: str) -> None:
-        self._access, self._obj, self._name = access, obj, name
-
-    @property
-    def value(self) -> Any:
-        """The attribute."""
-        return self._access.attr(self._obj, self._name)
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._access.store_attr(self._obj, self._name, value)
-
-    @value.deleter
-    def value(self) -> None:
-        self._access.delete_attr(self._obj, self._name)
-
-
-class ItemSlot:
-    """``_st.item_slot(obj, key).value`` as a target stands for ``obj[key]``."""
-
-    __slots__ = ("_access", "_key", "_obj")
-
-    def __init__(self, access: AttributeAccess, obj: Any, key: Any) -> None:
-        self._access, self._obj, self._key = access, obj, key
+    def __init__(
+        self,
+        load: Callable[..., Any],
+        store: Callable[..., None],
+        delete: Callable[..., None],
+        place: tuple[Any, Any],
+    ) -> None:
+        self._load, self._store, self._delete, self._place = load, store, delete, place
 
     @property
     def value(self) -> Any:
-        """The item."""
-        return self._access.item(self._obj, self._key)
+        """The attribute or item."""
+        return self._load(*self._place)
 
     @value.setter
     def value(self, value: Any) -> None:
-        self._access.store_item(self._obj, self._key, value)
+        self._store(*self._place, value)
 
     @value.deleter
     def value(self) -> None:
-        self._access.delete_item(self._obj, self._key)
+        self._delete(*self._place)
 
 
 class NameSlot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -18,9 +18,10 @@ from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Block, GenericOp, Load, Op, Operand, Scatter, Store
+from fusejit.ir.ops import Alloc, Block, GenericOp, Init, Load, Op, Operand, Scatter, Store
+from fusejit.ir.payload import Payload
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
+from fusejit.ir.types import DTYPES, IteratorType, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
@@ -233,6 +234,41 @@ class Trace:
         op.location = current_location()
         self.append(op, self.block)
 
+    def emit_generic(
+        self,
+        name: str,
+        result: Value,
+        inputs: Sequence[Operand],
+        payload: Payload,
+        *,
+        domain: tuple[AffineExpr, ...] | None = None,
+        reduced: Collection[int] = (),
+        init: Init | None = None,
+        library_call: str | None = None,
+    ) -> Value:
+        """Append a generic op with one result, and return that.
+
+        The op is elementwise unless ``domain``, the dims that are ``reduced`` and ``init`` say
+        something else.
+        """
+        domain = result.type.extents if domain is None else domain
+        self.emit(
+            GenericOp(
+                results=(result,),
+                domain=domain,
+                iterators=tuple(
+                    IteratorType.REDUCTION if d in reduced else IteratorType.PARALLEL
+                    for d in range(len(domain))
+                ),
+                inputs=tuple(inputs),
+                inits=(Init(IndexingMap.identity(len(domain))) if init is None else init,),
+                payload=payload,
+                name=name,
+                library_call=library_call,
+            )
+        )
+        return result
+
     def num_traced(self) -> int:
         """How much the trace has made so far: ops, numbers that are inputs, and checks."""
         return self._num_ops + len(self.graph.scalars) + len(self.captured_reads.checks)
@@ -315,6 +351,24 @@ class Trace:
                 distinct=distinct,
             )
         )
+
+    def allocate(
+        self,
+        base: str,
+        type_: TensorType,
+        order: tuple[int, ...] | None,
+        block: Block,
+        location: Location,
+    ) -> Buffer:
+        """Memory of its own that is there from the end of an open block on."""
+        extents = tuple(map(self.decisions.canonical, type_.extents))
+        type_ = TensorType(type_.dtype, extents)
+        buffer = Buffer(self.unique_name(base), type_, self.new_alias_class(), order=order)
+        self.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = location
+        self.append(alloc, block)
+        return buffer
 
     def new_alias_class(self) -> int:
         """A class of memory that nothing else overlaps."""

@@ -29,7 +29,7 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
-from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
+from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback
@@ -48,13 +48,7 @@ _EQUAL_ONES = (str, bytes, np.dtype)
 
 
 _STATIC = (
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
+    *CONSTANT_TYPES,
     np.generic,
     np.dtype,
     type,

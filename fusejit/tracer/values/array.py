@@ -34,7 +34,7 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
 
-from fusejit.tracer.values.operator_names import CHANGING, METHODS, NO_REFLECTION, OPERATORS
+from fusejit.tracer.values.operator_names import CHANGING, METHODS, install_operators
 
 MAX_RANK = 16
 """Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
@@ -435,12 +435,8 @@ _INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"tra
 
 
 def _install() -> None:
-    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: TracedArray, *other: Any) -> Any:
-            operands = (*other, self) if reflected else (self, *other)
-            return PRIMITIVES["operator"](ufunc, operands)
-
-        return method
+    def compute(array: TracedArray, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+        return PRIMITIVES["operator"](ufunc, operands)
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:
@@ -460,11 +456,7 @@ def _install() -> None:
         method.__name__ = name
         return method
 
-    for name, ufunc in OPERATORS.items():
-        setattr(TracedArray, f"__{name}__", operator(ufunc, False))
-        if ufunc.nin == 2 and name not in NO_REFLECTION:
-            setattr(TracedArray, f"__r{name}__", operator(ufunc, True))
-            setattr(TracedArray, f"__i{name}__", in_place(ufunc))
+    install_operators(TracedArray, compute, in_place)
     for name, key in METHODS.items():
         setattr(TracedArray, name, function(name, key))
 

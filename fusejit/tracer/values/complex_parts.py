@@ -12,7 +12,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, emit_scalar, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
@@ -27,11 +27,11 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
 )
 from fusejit.tracer.values.operand_types import C128, F64, Operand, operand_of
-from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.storage import DerivedStorage, Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
-class PartStorage(Storage):
+class PartStorage(DerivedStorage):
     """One part of each number of ``base``, in its memory: all stores go through to it.
 
     It is read through ``base``, so that both parts of a number are one load. A store needs the
@@ -41,36 +41,13 @@ class PartStorage(Storage):
     has_gaps = True
 
     def __init__(self, base: Storage, part: str) -> None:
-        self.base = base
+        super().__init__(base, part_dtype(base.dtype), base.extents)
         self.part = part
         self._views: dict[Any, TracedArray] = {}
         self._seen: dict[Any, tuple[Value, Any, Value]] = {}
-        super().__init__(base.trace, part_dtype(base.dtype), base.extents)
         self.order = base.order
-        self.path = base.path
         if base.array is not None:
             self.array = getattr(base.array, part)
-
-    @property
-    def root(self) -> Storage:
-        """The storage whose memory it is."""
-        return self.base.root
-
-    @property
-    def buffer(self) -> Buffer | None:
-        """The alias of the base's buffer, once that has one and a store needs it."""
-        if self._buffer is None and self.root.buffer is not None:
-            self._buffer = self._make_alias()
-        return self._buffer
-
-    @buffer.setter
-    def buffer(self, buffer: Buffer | None) -> None:
-        self._buffer = buffer
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether the strides follow from order and extents: they are twice those of floats."""
-        return self.base.is_dense
 
     def read(self) -> Value:
         """All elements at this place of the program."""
@@ -120,13 +97,6 @@ class PartStorage(Storage):
 
     def forward(self, value: Value) -> None:
         """What was stored is read through the base."""
-
-    def to_buffer(self) -> Buffer:
-        """The memory, which from here on is what counts."""
-        self.base.to_buffer()
-        buffer = self.buffer
-        assert buffer is not None
-        return buffer
 
     def _make_alias(self) -> Buffer:
         trace, base = self.trace, self.base.to_buffer()
@@ -197,17 +167,10 @@ def complex_number(real: Any, imag: Any) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         return joined(builder, *(builder.cast(ref, part) for ref in refs))
 
-    return emit_elementwise(
-        current_trace(),
-        "complex",
-        operands,
-        [F64 if o.array is None else o.array.dtype for o in operands] if not strong else [part] * 2,
-        np.dtype(f"c{2 * part.itemsize}"),
-        compute,
-        extents=(),
-        kind=Kind.SCALAR if strong else Kind.PYTHON,
-        order=None,
-    )
+    loop = [part if strong or o.array is None else o.array.dtype for o in operands]
+    kind = Kind.SCALAR if strong else Kind.PYTHON
+    dtype = np.dtype(f"c{2 * part.itemsize}")
+    return emit_scalar("complex", operands, loop, dtype, compute, kind)
 
 
 @primitive(complex)

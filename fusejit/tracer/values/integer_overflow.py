@@ -27,8 +27,8 @@ from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value, View
 from fusejit.tracer.indexing.kernel_indices import ENDS, fits
+from fusejit.tracer.values.operand_types import BOOL
 
-_BOOL = np.dtype(np.bool_)
 _SCALAR = IndexingMap.identity(0)
 _NEAR = 2**63 - 2**60  # how far the ends of a range are apart, surely
 
@@ -195,7 +195,7 @@ class _Sum:
 
     def asks(self, name: str, *operands: int) -> int:
         """A comparison, or a connective of bools."""
-        return self.builder.op(name, operands, _BOOL)
+        return self.builder.op(name, operands, BOOL)
 
     def const(self, number: int) -> int:
         """A literal."""
@@ -214,7 +214,7 @@ class _Sum:
 def _check(op: GenericOp, ranges: list[Range]) -> list[Op]:
     """A bool that says whether the result of ``op`` fits 64 bits, and the check of it."""
     payload = op.payload
-    builder = PayloadBuilder(payload.arguments[: payload.num_inputs], [_BOOL])
+    builder = PayloadBuilder(payload.arguments[: payload.num_inputs], [BOOL])
     refs = list(range(payload.num_arguments))
     last = payload.instrs[-1]
     for instr in payload.instrs:
@@ -224,7 +224,7 @@ def _check(op: GenericOp, ranges: list[Range]) -> list[Op]:
     fits_in_64_bits = SCALAR_OPS[op.name].fits
     assert fits_in_64_bits is not None
     ok = fits_in_64_bits(_Sum(builder, given, refs[-1], ranges))
-    result = Value(f"{op.results[0].name}_fits", TensorType(_BOOL, ()), Kind.PYTHON)
+    result = Value(f"{op.results[0].name}_fits", TensorType(BOOL, ()), Kind.PYTHON)
     fits = replace(
         op,
         results=(result,),

@@ -15,23 +15,20 @@ from typing import Any
 import numpy as np
 
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_convertible, check_divisor, check_domain
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import C128, F64, I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, I64, Operand, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
-BOOL = np.dtype(np.bool_)
 _OF_TYPE = {bool: BOOL, int: I64, float: F64, complex: C128}
 
 
@@ -79,19 +76,7 @@ def kernel_number(number: SymbolicNumber) -> TracedArray:
     builder = PayloadBuilder([], [I64])
     payload = builder.finish([builder.index(trace.decisions.canonical(number.affine))])
     result = trace.new_value(I64, (), Kind.PYTHON)
-    init = Init(IndexingMap.identity(0))
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=(),
-            iterators=(),
-            inputs=(),
-            inits=(init,),
-            payload=payload,
-            name="index",
-        )
-    )
-    return TracedArray.of_value(trace, result)
+    return TracedArray.of_value(trace, trace.emit_generic("index", result, (), payload))
 
 
 def as_kernel_number(
@@ -106,16 +91,8 @@ def as_kernel_number(
         return obj
     operand = operand_of(obj)
     loop = operand.array.dtype if operand.array is not None else dtype
-    return emit_elementwise(
-        current_trace(),
-        "number",
-        [operand],
-        [loop],
-        dtype,
-        lambda builder, refs: builder.cast(refs[0], dtype),
-        extents=(),
-        kind=kind,
-        order=None,
+    return emit_scalar(
+        "number", [operand], [loop], dtype, lambda b, refs: b.cast(refs[0], dtype), kind
     )
 
 
@@ -183,17 +160,8 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
 
 def _of_float(name: str, number: Any) -> TracedArray:
     """A function of `math` that NumPy has not."""
-    return emit_elementwise(
-        current_trace(),
-        name,
-        [operand_of(number)],
-        [F64],
-        F64,
-        lambda builder, refs: builder.op(HOST_ROWS[name].name, refs, F64),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    op = HOST_ROWS[name].name
+    return emit_scalar(name, [number], [F64], F64, lambda b, refs: b.op(op, refs, F64))
 
 
 def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
@@ -287,14 +255,6 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     if dtype == BOOL and number.dtype != BOOL:
         return as_python(PRIMITIVES["operator"](np.not_equal, (_strong(number), 0)))
     return as_kernel_number(number, Kind.PYTHON, dtype)
-
-
-@primitive("python_number")
-def item(number: TracedArray) -> Any:
-    """``x.item()`` of one element: the Python number that it is."""
-    if number.dtype.kind == "c":
-        return as_kernel_number(number, Kind.PYTHON, C128)
-    return python_number(number, {"f": F64, "b": BOOL}.get(number.dtype.kind, I64))
 
 
 def _check_convertible(number: Any) -> None:
@@ -420,17 +380,8 @@ def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
         takes_item = builder.op(name, [refs[1], refs[0]], BOOL)
         return builder.op("select", [takes_item, refs[1], refs[0]], dtype)
 
-    return emit_elementwise(
-        current_trace(),
-        "min" if ufunc is np.less else "max",
-        operands,
-        [dtype, dtype],
-        dtype,
-        compute,
-        extents=(),
-        kind=kind,
-        order=None,
-    )
+    made = "min" if ufunc is np.less else "max"
+    return emit_scalar(made, operands, [dtype, dtype], dtype, compute, kind)
 
 
 _register_truths()

@@ -20,8 +20,10 @@ from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
+BOOL = np.dtype(np.bool_)
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
+U64 = np.dtype(np.uint64)
 C128 = np.dtype(np.complex128)
 _WEAK = {"i": int, "f": float, "c": complex}
 
@@ -68,9 +70,9 @@ def operand_of(obj: Any) -> Operand:
         if obj.is_strong:
             return Operand(obj.dtype, number=obj)
         kind = type(obj.value)
-        return Operand(np.dtype(np.bool_) if kind is bool else kind, number=obj)
+        return Operand(BOOL if kind is bool else kind, number=obj)
     if type(obj) is bool:
-        return Operand(np.dtype(np.bool_), literal=obj)
+        return Operand(BOOL, literal=obj)
     if type(obj) in (int, float, complex):
         return Operand(type(obj), literal=obj)
     if isinstance(obj, np.generic) and is_supported(obj.dtype):

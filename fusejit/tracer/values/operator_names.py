@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    pass
-
 
 # --------------------------------------------------------------------- operators, from the ufuncs
 OPERATORS: dict[str, np.ufunc] = {
@@ -45,36 +42,49 @@ CHANGING = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
 NO_REFLECTION = {"lt", "le", "gt", "ge", "eq", "ne"}
 
 
+def install_operators(
+    cls: type,
+    compute: Callable[..., Any],
+    in_place: Callable[[np.ufunc], Callable[..., Any]] | None = None,
+    without: tuple[np.ufunc, ...] = (),
+) -> None:
+    """Give a class the methods behind Python's operators.
+
+    Parameters
+    ----------
+    cls : type
+    compute : callable
+        ``compute(self, ufunc, operands)`` is the result.
+    in_place : callable, optional
+        Makes the method behind ``+=`` for a ufunc.
+    without : tuple of numpy.ufunc
+        Those that the class does not have.
+    """
+
+    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+        def method(self: Any, *other: Any) -> Any:
+            return compute(self, ufunc, (*other, self) if reflected else (self, *other))
+
+        return method
+
+    for name, ufunc in OPERATORS.items():
+        if ufunc in without:
+            continue
+        setattr(cls, f"__{name}__", operator(ufunc, False))
+        if ufunc.nin == 2 and name not in NO_REFLECTION:
+            setattr(cls, f"__r{name}__", operator(ufunc, True))
+            if in_place is not None:
+                setattr(cls, f"__i{name}__", in_place(ufunc))
+
+
 # ndarray methods that are the function of the same name (or another) applied to the array
+_FUNCTIONS = (
+    "sum mean max min any all prod dot take argmax argmin diagonal choose put squeeze ravel "
+    "swapaxes cumsum cumprod repeat"
+)
+_OWN = "var std clip round astype copy reshape flatten conjugate"  # with parameters of their own
 METHODS: dict[str, Any] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "max": np.max,
-    "min": np.min,
-    "any": np.any,
-    "all": np.all,
-    "prod": np.prod,
-    "var": "var",
-    "std": "std",
-    "clip": "clip",
-    "round": "round",
-    "dot": np.dot,
-    "take": np.take,
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-    "diagonal": np.diagonal,
-    "choose": np.choose,
-    "put": np.put,
-    "astype": "astype",
-    "copy": "copy",
-    "squeeze": np.squeeze,
-    "reshape": "reshape",
-    "ravel": np.ravel,
-    "flatten": "flatten",
-    "swapaxes": np.swapaxes,
-    "cumsum": np.cumsum,
-    "cumprod": np.cumprod,
-    "repeat": np.repeat,
+    **{name: getattr(np, name) for name in _FUNCTIONS.split()},
+    **{name: name for name in _OWN.split()},
     "conj": "conjugate",
-    "conjugate": "conjugate",
 }

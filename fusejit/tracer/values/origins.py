@@ -17,22 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from fusejit.dataclass import dataclass
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.graph_breaks.fallback import Retrace
-from fusejit.tracer.values.operand_types import I64, operand_of
+from fusejit.tracer.values.operand_types import BOOL, I64
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
     from fusejit.tracer.values.array import TracedArray
     from fusejit.tracer.values.storage import Storage
 
-BOOL = np.dtype(np.bool_)
 OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")
 IS_AN_OBJECT = "object"
@@ -105,11 +101,11 @@ def number_of(
     assert origin.which is not None
     result: TracedArray | int = 0
     for k, other in enumerate(origin.objects, 1):
-        result = _chosen(trace, origin.which, k, number_of(other, known, trace), result)
+        result = _chosen(origin.which, k, number_of(other, known, trace), result)
     return result
 
 
-def _chosen(trace: Trace, which: TracedArray, k: int, one: Any, other: Any) -> Any:
+def _chosen(which: TracedArray, k: int, one: Any, other: Any) -> Any:
     """``one if which == k else other``."""
     if isinstance(one, int) and isinstance(other, int) and one == other:
         return one
@@ -118,31 +114,15 @@ def _chosen(trace: Trace, which: TracedArray, k: int, one: Any, other: Any) -> A
         is_it = builder.op("equal", [refs[0], builder.const(k, I64)], BOOL)
         return builder.op("select", [is_it, refs[1], refs[2]], I64)
 
-    return emit_elementwise(
-        trace,
-        "origin",
-        [operand_of(which), operand_of(one), operand_of(other)],
-        [I64, I64, I64],
-        I64,
-        select,
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+    return emit_scalar("origin", [which, one, other], [I64, I64, I64], I64, select)
 
 
 def check_own(trace: Trace, which: TracedArray) -> None:
     """Ensure that an array is its own in this call."""
-    ok = emit_elementwise(
-        trace,
-        "origin",
-        [operand_of(which)],
-        [I64],
-        BOOL,
-        lambda builder, refs: builder.op("equal", [refs[0], builder.const(0, I64)], BOOL),
-        extents=(),
-        kind=Kind.PYTHON,
-        order=None,
-    )
+
+    def is_own(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op("equal", [refs[0], builder.const(0, I64)], BOOL)
+
+    ok = emit_scalar("origin", [which], [I64], BOOL, is_own)
     reason = "a loop has bound an array again"
     trace.emit(Assert(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))

@@ -14,13 +14,13 @@ from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.runtime.locations import current_location
 from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.shapes import Extents
-from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.storage import DerivedStorage, Storage
 
 if TYPE_CHECKING:
     from fusejit.tracer.values.array import TracedArray
 
 
-class ReshapedStorage(Storage):
+class ReshapedStorage(DerivedStorage):
     """What ``reshape`` gives where NumPy gives a view: all stores go through to ``base``.
 
     Attributes
@@ -32,37 +32,14 @@ class ReshapedStorage(Storage):
     """
 
     def __init__(self, base: Storage, reassociation: Reassociation, extents: Extents) -> None:
-        self.base = base
+        super().__init__(base, base.dtype, extents)
         self.reassociation = reassociation
         self._reshaped: tuple[Value, Value, Block] | None = None  # where it was made
-        super().__init__(base.trace, base.dtype, extents)
         self.has_gaps = base.has_gaps
         self.order = reassociation.order(base.order)
-        self.path = base.path
         if base.array is not None and not base.is_dense:
             sizes = tuple(map(base.trace.decisions.hint, extents))
             self.array = base.array.reshape(sizes)
-
-    @property
-    def root(self) -> Storage:
-        """The storage whose memory it is."""
-        return self.base.root
-
-    @property
-    def buffer(self) -> Buffer | None:
-        """The alias of the base's buffer, once that has one."""
-        if self._buffer is None and self.root.buffer is not None:
-            self._buffer = self._make_alias()
-        return self._buffer
-
-    @buffer.setter
-    def buffer(self, buffer: Buffer | None) -> None:
-        self._buffer = buffer
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether the strides follow from order and extents."""
-        return self.base.is_dense
 
     def read(self) -> Value:
         """All elements at this place of the program."""
@@ -86,13 +63,6 @@ class ReshapedStorage(Storage):
         value.order = self.order
         back = self.reassociation.inverse()
         self.base.replace(self._reshape_of(value, back, self.base.extents, self.base.order))
-
-    def to_buffer(self) -> Buffer:
-        """The memory, which from here on is what counts."""
-        self.base.to_buffer()
-        buffer = self.buffer
-        assert buffer is not None
-        return buffer
 
     def _make_alias(self) -> Buffer:
         trace = self.trace

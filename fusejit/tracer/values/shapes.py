@@ -246,6 +246,15 @@ class Decisions:
             self._nonzero.add(difference)
         return answer
 
+    def checked_equal(
+        self, left: AffineExpr, right: AffineExpr, reason: str, *, or_raises: bool = False
+    ) -> bool:
+        """`equal`, but integers that differ within a call are checked by the kernel to be one."""
+        if self.is_local(left - right):
+            self.check_equal(left, right, reason)
+            return True
+        return self.equal(left, right, reason, or_raises=or_raises)
+
     def check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
         """Ensure that two integers are one, in the kernel where that is not known here."""
         if self.canonical(left - right).as_constant() != 0:

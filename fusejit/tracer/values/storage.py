@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Alloc, Block
+from fusejit.ir.ops import Block
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
@@ -142,6 +142,15 @@ class Storage:
             self._loaded = (*here, trace.load(self.buffer))
         return self._loaded[2]
 
+    def may_overlap(self, other: Storage) -> bool:
+        """Whether another array may have some of its memory."""
+        one, another = self.root, other.root
+        if one is another:
+            return True
+        if one.buffer is None or another.buffer is None:
+            return False
+        return one.buffer.alias_class == another.buffer.alias_class
+
     def seen_through(self, view: TracedArray) -> Value | None:
         """The elements of a view, where they are not read of all elements."""
         return None
@@ -196,16 +205,8 @@ class Storage:
         trace = self.trace
         if self.value is not None and self.home is not trace.block:
             self._restart_as_buffer()
-        buffer = Buffer(
-            trace.unique_name("b0"),
-            TensorType(self.dtype, tuple(map(trace.decisions.canonical, self.extents))),
-            trace.new_alias_class(),
-            order=self.order,
-        )
-        trace.graph.buffers.append(buffer)
-        alloc = Alloc(buffer=buffer)
-        alloc.location = current_location()
-        trace.append(alloc, self.home)
+        type_ = TensorType(self.dtype, self.extents)
+        buffer = trace.allocate("b0", type_, self.order, self.home, current_location())
         self.buffer = buffer
         if self.value is not None:
             trace.store(View.whole(buffer), self.value)
@@ -269,3 +270,44 @@ class Storage:
         """The stride of an axis in bytes, as the launcher finds it."""
         assert self.path is not None
         return HostExpr.path(self.path.attribute("strides").item(axis))
+
+
+class DerivedStorage(Storage):
+    """A storage whose memory is that of another one, ``base``, to which all stores go through."""
+
+    def __init__(self, base: Storage, dtype: np.dtype, extents: Extents) -> None:
+        self.base = base
+        super().__init__(base.trace, dtype, extents)
+        self.path = base.path
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose memory it is."""
+        return self.base.root
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """The alias of the base's buffer, once that has one and it is needed."""
+        if self._buffer is None and self.root.buffer is not None:
+            self._buffer = self._make_alias()
+        return self._buffer
+
+    @buffer.setter
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the strides follow from order and extents."""
+        return self.base.is_dense
+
+    def to_buffer(self) -> Buffer:
+        """The memory, which from here on is what counts."""
+        self.base.to_buffer()
+        buffer = self.buffer
+        assert buffer is not None
+        return buffer
+
+    def _make_alias(self) -> Buffer:
+        """A buffer in the memory of the base's, and the op that defines it."""
+        raise NotImplementedError

@@ -247,6 +247,19 @@ def expr_of(obj: Any) -> HostExpr:
     return obj.expr if isinstance(obj, SymbolicNumber) else HostExpr.const(obj)
 
 
+def as_affine(number: Any, refusal: str) -> AffineExpr:
+    """An integer of the call or of the program; ``refusal`` is NumPy's error for anything else.
+
+    Its ``{0}`` stands for the object, ``{1}`` for the name of its type.
+    """
+    if isinstance(number, SymbolicNumber):
+        return number.as_affine()
+    try:
+        return AffineExpr.const(number.__index__())
+    except AttributeError as error:
+        raise numpy_raises(refusal.format(number, type(number).__name__)) from error
+
+
 def _affine_of(obj: Any) -> AffineExpr | None:
     if isinstance(obj, SymbolicNumber):
         if obj.affine is None and type(obj.value) is bool:
@@ -398,23 +411,13 @@ def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, diviso
         trace.decisions.condition(is_zero, False, reason)
 
 
+_SAME_NAME = "add sub mul truediv floordiv mod pow lshift rshift"
 _BINARY = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "truediv": "truediv",
-    "floordiv": "floordiv",
-    "mod": "mod",
-    "pow": "pow",
-    "lshift": "lshift",
-    "rshift": "rshift",
-    "and": "bitand",
-    "or": "bitor",
-    "xor": "bitxor",
+    **{op: op for op in _SAME_NAME.split()},
+    **{op: f"bit{op}" for op in ("and", "or", "xor")},
 }
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-_UNARY = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
-_ROUNDING = {"floor": "floor", "ceil": "ceil"}
+_UNARY = ("neg", "pos", "invert", "abs", "floor", "ceil")
 
 
 def _install() -> None:
@@ -444,8 +447,8 @@ def _install() -> None:
         setattr(SymbolicNumber, f"__r{python_name}__", binary(python_name, op, True))
     for op in _COMPARISONS:
         setattr(SymbolicNumber, f"__{op}__", binary(op, op, False))
-    for python_name, op in (_UNARY | _ROUNDING).items():
-        setattr(SymbolicNumber, f"__{python_name}__", unary(op))
+    for op in _UNARY:
+        setattr(SymbolicNumber, f"__{op}__", unary(op))
     SymbolicNumber.__round__ = SymbolicNumber.rounded  # type: ignore[attr-defined]
 
 

@@ -26,7 +26,6 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import (
-    BOOL,
     arithmetic,
     as_kernel_number,
     chosen,
@@ -35,7 +34,7 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
     truth_of,
 )
-from fusejit.tracer.values.operand_types import F64, I64, operand_of, resolve
+from fusejit.tracer.values.operand_types import BOOL, F64, I64, operand_of, resolve
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.union_scalar import (
     Choice,
@@ -373,7 +372,6 @@ def choice(number: Any) -> Any:
     return Choice(one.tag, tuple(typed(one, place) for place in range(len(one.type.types))))
 
 
-@primitive("as_integer")
 def as_integer(obj: Any) -> Any:
     """An index or a bound that has one of several integer types, as a Python int."""
     obj = narrowed(obj)
@@ -397,7 +395,6 @@ def as_stored(value: UnionScalar, target: TracedArray) -> Any:
     return None
 
 
-@primitive("store_union")
 def store(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` with a number of one of several types."""
     value = narrowed(value)

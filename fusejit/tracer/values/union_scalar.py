@@ -26,7 +26,7 @@ from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.operator_names import install_operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,29 +110,6 @@ class UnionScalar:
             raise AttributeError(name)
         return self.refuse(f"reads .{name} of")
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.refuse("reads an item of")
-
-    def __setitem__(self, index: Any, value: Any) -> Any:
-        return self.refuse("stores into")
-
-    def __iter__(self) -> Any:
-        return self.refuse("goes through")
-
-    def __bool__(self) -> bool:
-        return bool(self.refuse("asks natively for the truth of"))
-
-    def __index__(self) -> int:
-        return int(self.refuse("needs the value of"))
-
-    __int__ = __index__
-
-    def __float__(self) -> float:
-        return float(self.refuse("needs the value of"))
-
-    def __hash__(self) -> int:
-        return int(self.refuse("makes a key of"))
-
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
@@ -150,9 +127,6 @@ class UnionScalar:
     def __round__(self, *digits: Any) -> Any:
         return PRIMITIVES["on_each_type"](round, self, *digits)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.refuse("makes an array of")
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return self.refuse(f"calls np.{ufunc.__name__} on")
@@ -160,6 +134,27 @@ class UnionScalar:
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return PRIMITIVES["on_each_type"](PRIMITIVES[func], *args, **kwargs)
+
+
+_REFUSED = {
+    "__getitem__": "reads an item of",
+    "__setitem__": "stores into",
+    "__iter__": "goes through",
+    "__bool__": "asks natively for the truth of",
+    "__index__": "needs the value of",
+    "__int__": "needs the value of",
+    "__float__": "needs the value of",
+    "__hash__": "makes a key of",
+    "__array__": "makes an array of",
+}
+
+
+def _refusing(what: str) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: self.refuse(what)
+
+
+for _name, _what in _REFUSED.items():
+    setattr(UnionScalar, _name, _refusing(_what))
 
 
 class OptionalTuple:
@@ -216,18 +211,8 @@ def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
     return type(obj) is UnionScalar
 
 
-def _install() -> None:
-    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: UnionScalar, *other: Any) -> Any:
-            operands = (*other, self) if reflected else (self, *other)
-            return PRIMITIVES["union_operator"](ufunc, operands)
-
-        return method
-
-    for name, ufunc in OPERATORS.items():
-        setattr(UnionScalar, f"__{name}__", operator(ufunc, False))
-        if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(UnionScalar, f"__r{name}__", operator(ufunc, True))
+def _computed(number: UnionScalar, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+    return PRIMITIVES["union_operator"](ufunc, operands)
 
 
-_install()
+install_operators(UnionScalar, _computed)

@@ -18,13 +18,13 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.integer_overflow import EXACT
-from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, number_type
-from fusejit.tracer.values.operand_types import I64, Operand, operand_of
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import (
     NumberType,
@@ -124,15 +124,12 @@ def _holds(dtype: np.dtype, literal: Any) -> bool:
 # ------------------------------------------------------------------------------------ their values
 def _scalar(name: str, operands: Sequence[Any], dtype: np.dtype, kind: Kind, op: str) -> Any:
     """One scalar op on numbers of the kernel, whose dtypes are those of its payload."""
-    made = [operand_of(o) for o in operands]
-    loops = [BOOL if op == "select" and not at else dtype for at in range(len(made))]
+    loops = [BOOL if op == "select" and not at else dtype for at in range(len(operands))]
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.op(op, refs, dtype)
 
-    return emit_elementwise(
-        current_trace(), name, made, loops, dtype, compute, extents=(), kind=kind, order=None
-    )
+    return emit_scalar(name, operands, loops, dtype, compute, kind)
 
 
 def selected(test: TracedArray, first: Any, second: Any, dtype: np.dtype, kind: Kind) -> Any:
@@ -160,7 +157,6 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
         return
     if isinstance(number, SymbolicNumber) and number.affine is not None:
         return  # sizes and counters are far smaller
-    trace = current_trace()
     number = as_kernel_number(number)
 
     def fits(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -169,10 +165,8 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
         return builder.op("logical_and", [low, high], BOOL)
 
     operand = Operand(own, array=number)
-    ok = emit_elementwise(
-        trace, "exact", [operand], [I64], BOOL, fits, extents=(), kind=Kind.PYTHON, order=None
-    )
-    trace.emit(Assert(condition=ok.value(), reason=EXACT, error="53 bits"))
+    ok = emit_scalar("exact", [operand], [I64], BOOL, fits)
+    current_trace().emit(Assert(condition=ok.value(), reason=EXACT, error="53 bits"))
 
 
 def tag_number(type_: UnionType, place: int) -> TracedArray:

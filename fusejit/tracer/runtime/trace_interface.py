@@ -1,0 +1,52 @@
+"""What the front end needs of a trace: it can run without one, as its tests do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Protocol
+
+import numpy as np
+
+from fusejit.ir.host import Path
+from fusejit.ir.traced import LibraryRead, PathCheck
+
+
+class CapturedReadsInterface(Protocol):
+    """What the front end needs of what a trace reads."""
+
+    library_reads: dict[tuple[int, str], LibraryRead]
+
+    def read(self, path: Path, obj: object) -> object:
+        """The traced value of a captured object; records its checks."""
+
+    def check(self, check: PathCheck) -> None:
+        """Record one check without a traced value."""
+
+    def constant(self, array: np.ndarray) -> Any:
+        """The traced value of an array that was made statically."""
+
+
+class TraceInterface(Protocol):
+    """A trace.
+
+    Attributes
+    ----------
+    errstate : dict
+        What the program has set with `numpy.errstate`.
+    """
+
+    notes: list[str]
+    errstate: dict[str, str]
+    has_untraced_callee: bool
+    inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
+
+    def handler(self, fn: Any) -> Callable[..., Any] | None:
+        """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
+
+    @property
+    def captured_reads(self) -> CapturedReadsInterface:
+        """What the trace has read."""
+
+    def is_traced(self, obj: object) -> bool:
+        """Whether an object is a traced value."""
