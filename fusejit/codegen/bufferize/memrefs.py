@@ -52,12 +52,7 @@ class Memory:
             total = total + Polynomial.from_affine(result, dims) * stride
         return total
 
-    def reshaped(
-        self,
-        reassociation: Reassociation,
-        source: Sequence[Polynomial],
-        result: Sequence[Polynomial],
-    ) -> Memory:
+    def reshaped(self, reassociation: Reassociation, result: Sequence[Polynomial]) -> Memory:
         """The same memory with its axes split or merged.
 
         What is merged lies there as one axis: the tracer has proved it, or asks for it in a guard.
@@ -102,25 +97,24 @@ class MemRef:
     map: IndexingMap | None = None
     expr: Expr | None = None
 
+    @staticmethod
+    def whole(memory: Memory) -> MemRef:
+        """All of a memory, axis by axis."""
+        return MemRef(memory, IndexingMap.identity(len(memory.strides)))
+
     def through(self, map: IndexingMap) -> MemRef:
         """The place of ``result[i] = value[map(i)]``."""
         if self.map is None:
             return self
         return MemRef(self.memory, self.map.compose(map))
 
-    def reshaped(
-        self,
-        reassociation: Reassociation,
-        source: Sequence[Polynomial],
-        result: Sequence[Polynomial],
-    ) -> MemRef:
+    def reshaped(self, reassociation: Reassociation, result: Sequence[Polynomial]) -> MemRef:
         """The place of the value with its axes split or merged."""
         if self.map is None:
             return self
         assert self.memory is not None
         memory = self.memory if self.map.is_identity else self.memory.through(self.map)
-        memory = memory.reshaped(reassociation, source, result)
-        return MemRef(memory, IndexingMap.identity(len(result)))
+        return MemRef.whole(memory.reshaped(reassociation, result))
 
     def element(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Expr:
         """The element an operand with this ``map`` reads at the given dims."""

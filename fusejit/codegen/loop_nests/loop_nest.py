@@ -19,7 +19,6 @@ from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
-    Integer,
     Let,
     Number,
     Pointer,
@@ -311,11 +310,6 @@ def place_by_depth(
         loop = loops[at]
         statements = [*at_depth[at], over(loop.var, loop.extent, statements)]
     return statements
-
-
-def zero() -> Integer:
-    """The integer 0."""
-    return Integer(Polynomial.const(0))
 
 
 def over(var: str, count: Index, body: Sequence[Stmt]) -> For:

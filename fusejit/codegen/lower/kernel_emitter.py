@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from fusejit.codegen.bufferize.bufferization import copy_op
 from fusejit.codegen.bufferize.memrefs import MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
-from fusejit.codegen.loop_nests.accumulators import (
-    accumulators,
-)
+from fusejit.codegen.loop_nests.accumulators import accumulators
 from fusejit.codegen.loop_nests.elementwise_nest import lower_elementwise
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
@@ -17,6 +15,7 @@ from fusejit.codegen.loop_nests.loop_nest import (
     Reference,
     collapse_loops,
     order_loops,
+    over,
 )
 from fusejit.codegen.loop_nests.reduction import lower_reduction
 from fusejit.codegen.loop_nests.register_tile import register_tile
@@ -30,13 +29,12 @@ from fusejit.ir.analysis.reduction_starts import is_overwritten, reaches_every_e
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.inline_draw_table import draw_arguments, draw_of
-from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated
+from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated, operand
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Exit,
     Expr,
-    For,
     Free,
     If,
     Integer,
@@ -61,6 +59,9 @@ EARLY_ERRORS = {
     OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }
 
+Mask = tuple[MemRef, IndexingMap]
+"""Where a store writes, and from which of its dims that is read."""
+
 
 class KernelEmitter(KernelMemory):
     """Writes the ops of a graph down as loop statements, one kernel after the other."""
@@ -68,9 +69,7 @@ class KernelEmitter(KernelMemory):
     def draw(self, op: HostCall) -> None:
         """A draw of random numbers, in C order."""
         (result,) = op.results
-        numbers: list[Expr] = [
-            self.locate(v).element(IndexingMap.identity(0), {}) for v in draw_arguments(op)
-        ]
+        numbers = [self.number(v) for v in draw_arguments(op)]
         name = draw_of(op).intrinsic
         target = self._new_memref(result)
         if not result.type.rank:
@@ -89,12 +88,11 @@ class KernelEmitter(KernelMemory):
         fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
         self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
-            source = MemRef(memory, IndexingMap.identity(result.type.rank))
-            self._copy_from(source, result, target, "draw")
+            self._copy_from(MemRef.whole(memory), result, target, "draw")
 
     def check(self, op: Assert) -> None:
         """Leave the kernel where a condition does not hold."""
-        condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
+        condition = self.number(op.condition)
         status: int = EARLY_ERRORS.get(op.error, Status.SIZES_DIFFER)
         if op.is_deferred:
             status = deferred_status(self.graph, op)
@@ -108,8 +106,7 @@ class KernelEmitter(KernelMemory):
                 values = Integer(Polynomial.from_affine(op.shown.index)), size
         if op.is_deferred and op.integer is not None:
             name = self._name("n")
-            number = self.locate(op.integer).element(IndexingMap.identity(0), {})
-            body.append(Let(name, convert(number, I64)))
+            body.append(Let(name, convert(self.number(op.integer), I64)))
             kind = "iuf".index(op.integer.type.dtype.kind)
             values = Integer(Polynomial.name(name)), Integer(Polynomial.const(kind))
         body += self._leave(Exit(status, values))
@@ -139,16 +136,16 @@ class KernelEmitter(KernelMemory):
             If(test, self._leave(Exit(status, values))),
         ]
         for d in reversed(range(rank)):
-            (extent,) = extent_polynomials(integers.type.extents[d : d + 1])
-            zero = Integer(Polynomial.const(0))
-            statements = [For(names[d], zero, Integer(extent), statements, 1)]
+            statements = [
+                over(names[d], Polynomial.from_affine(integers.type.extents[d]), statements)
+            ]
         return statements
 
     def generic(
         self,
         op: GenericOp,
         targets: Sequence[MemRef],
-        mask: tuple[MemRef, IndexingMap] | None = None,
+        mask: Mask | None = None,
     ) -> None:
         """One op as loops that write into ``targets``."""
         if op.library_call is not None and has_call(op):
@@ -201,13 +198,8 @@ class KernelEmitter(KernelMemory):
         """A nest for tiles of the given extents beside the one for any."""
         nest = self._nest(op, targets, None)
         nest.starts = self._starts(op, nest)
-        outside, self.statements = self.statements, []
-        frees, self.frees = self.frees, []
-        self.regions.append(Enclosing(outside, frees, is_loop=False))
-        self.generic(replace(op, register_tile=None), targets)
-        self.regions.pop()
-        others = [*self.statements, *map(Free, self.frees)]
-        self.statements, self.frees = outside, frees
+        with self.enclosed(Enclosing(self.statements, self.frees, is_loop=False)) as others:
+            self.generic(replace(op, register_tile=None), targets)
         nest.prefix = nest.prefix or self._name("y")
         accs = accumulators(op, nest.starts, self._name("_"))
         self.statements += register_tile(nest, accs, others)
@@ -228,7 +220,7 @@ class KernelEmitter(KernelMemory):
         number, start = self._name("z"), Polynomial.const(0)
         nest.outputs = [Reference(number, start)]
         self.statements += [
-            Scratch(number, Integer(Polynomial.const(1)), result.type.dtype, on_stack=True),
+            Scratch(number, operand(1), result.type.dtype, on_stack=True),
             *product_call(nest),
             Let(target.expr.name, Element(number, start)),
         ]
@@ -256,7 +248,7 @@ class KernelEmitter(KernelMemory):
         self,
         op: GenericOp,
         targets: Sequence[MemRef],
-        mask: tuple[MemRef, IndexingMap] | None,
+        mask: Mask | None,
     ) -> LoopNest:
         var = {d: f"d{d}" for d in range(len(op.domain))}
         dims = {d: Polynomial.name(v) for d, v in var.items()}
@@ -302,7 +294,7 @@ class KernelEmitter(KernelMemory):
 
     def _temporary_copy(self, source: MemRef, value: Value) -> MemRef:
         memory = self._heap(value.type.dtype, value.type.extents, None)
-        target = MemRef(memory, IndexingMap.identity(value.type.rank))
+        target = MemRef.whole(memory)
         self._copy_from(source, value, target, "temporary")
         return target
 
@@ -315,7 +307,7 @@ class KernelEmitter(KernelMemory):
         value: Value,
         target: MemRef,
         name: str,
-        mask: tuple[MemRef, IndexingMap] | None = None,
+        mask: Mask | None = None,
     ) -> None:
         """``target = source`` elementwise; ``value`` gives type and extents."""
         copied = Value(f"{value.name}_source", value.type)

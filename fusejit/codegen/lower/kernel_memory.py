@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import BufferAssignment
-from fusejit.codegen.bufferize.memrefs import (
-    Memory,
-    MemRef,
-    dense_strides,
-    extent_polynomials,
-)
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.mentioned_names import expr_names
-from fusejit.ir.loops.nodes import (
-    Free,
-    Integer,
-    Let,
-    Number,
-    Scratch,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Expr, Free, Integer, Let, Number, Scratch, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.ops import ConstantOp, Load, ReshapeOp, ViewOp
 from fusejit.ir.values import Buffer, Value
@@ -86,6 +74,29 @@ class KernelMemory:
         self.own_names = False  # whether nests share a function
         self.regions: list[Enclosing] = []  # the blocks around the current one
 
+    @contextmanager
+    def enclosed(self, region: Enclosing) -> Iterator[list[Stmt]]:
+        """Collect the statements of an inner block; the memory that it takes ends with it."""
+        outer, frees, inner = self.statements, self.frees, list[Stmt]()
+        self.statements, self.frees = inner, []
+        self.regions.append(region)
+        yield inner
+        self.regions.pop()
+        inner += map(Free, self.frees)
+        self.statements, self.frees = outer, frees
+
+    @contextmanager
+    def apart(self) -> Iterator[list[Stmt]]:
+        """Collect statements that the caller places itself."""
+        outer, inner = self.statements, list[Stmt]()
+        self.statements = inner
+        yield inner
+        self.statements = outer
+
+    def number(self, value: Value) -> Expr:
+        """A value of rank 0."""
+        return self.locate(value).element(IndexingMap.identity(0), {})
+
     def locate(self, value: Value) -> MemRef:
         """Where a value's elements are."""
         if value in self.memrefs:
@@ -95,8 +106,7 @@ class KernelMemory:
             return self.locate(op.source).through(op.map)
         if isinstance(op, ReshapeOp):
             source = self.locate(op.source)
-            types = op.source.type.extents, op.results[0].type.extents
-            return source.reshaped(op.reassociation, *map(extent_polynomials, types))
+            return source.reshaped(op.reassociation, extent_polynomials(value.type.extents))
         if isinstance(op, Load):
             return MemRef(self.buffer_memory(op.view.buffer), op.view.map)
         if isinstance(op, ConstantOp):
@@ -110,9 +120,8 @@ class KernelMemory:
                 self.memory[buffer] = self.buffer_memory(buffer.base).part(buffer.part)
                 return self.memory[buffer]
             assert buffer.reassociation is not None
-            types = buffer.base.type.extents, buffer.type.extents
             self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(
-                buffer.reassociation, *map(extent_polynomials, types)
+                buffer.reassociation, extent_polynomials(buffer.type.extents)
             )
         return self.memory[buffer]
 
@@ -193,6 +202,6 @@ class KernelMemory:
         else:
             rotates = any(r.value is value for r in self.assignment.rotated.values())
             memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
-            memref = MemRef(memory, IndexingMap.identity(value.type.rank))
+            memref = MemRef.whole(memory)
         self.memrefs[value] = memref
         return memref

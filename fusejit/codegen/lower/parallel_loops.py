@@ -13,16 +13,19 @@ any store to the caller's memory get here, so it does not matter what other iter
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.parallel_work import is_uneven, loop_work
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.region_emitter import RegionEmitter, largest
 from fusejit.dataclass import replace
 from fusejit.ir.analysis.estimated_work import loop_ps
-from fusejit.ir.loops.index_math import equal, floordiv, int_of, mul
+from fusejit.ir.loops.index_math import equal, floordiv, int_of, mul, operand
 from fusejit.ir.loops.nodes import (
     Element,
     Exit,
@@ -37,7 +40,6 @@ from fusejit.ir.loops.nodes import (
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.ops import GenericOp, Loop
@@ -62,7 +64,12 @@ class ParallelLoopEmitter(RegionEmitter):
         if op.step != 1:
             trips = Polynomial.quotient(trips + op.step - 1, op.step)
         is_tile = bool(op.tiles) and not any(inner.blocks for inner in op.body.ops)
-        region, body = self._chunk_body(op, is_tile)
+        region = Enclosing(
+            [], [], True, {op.induction}, is_chunk=True, largest=largest(op), is_tile=is_tile
+        )
+        with self.enclosed(region) as body:
+            for inner in op.body.ops:
+                self.op(inner)
         fault = self._name("fault")
         is_normalized = lower == _ZERO and op.step == 1
         name = op.induction if is_normalized else self._name("at")
@@ -91,9 +98,8 @@ class ParallelLoopEmitter(RegionEmitter):
             of_program=not is_tile,
         )
         if statuses:
-            size = Integer(Polynomial.const(1))
             self.statements += [
-                Scratch(fault, size, _INT64, True),
+                Scratch(fault, operand(1), _INT64, True),
                 StoreElement(fault, _ZERO, Number(0, _INT64)),
             ]
         self.statements.append(launch)
@@ -101,50 +107,22 @@ class ParallelLoopEmitter(RegionEmitter):
             failed = equal(Element(fault, _ZERO), status)
             self.statements.append(If(failed, self._leave(Exit(status))))
 
-    def _chunk_body(self, op: Loop, is_tile: bool) -> tuple[Enclosing, list[Stmt]]:
-        """The statements of one iteration; what a chunk does around them is in the region."""
-        assert op.induction is not None
-        outer, self.statements = self.statements, []
-        frees, self.frees = self.frees, []
-        region = Enclosing(
-            [], [], True, {op.induction}, is_chunk=True, largest=largest(op), is_tile=is_tile
-        )
-        self.regions.append(region)
-        for inner in op.body.ops:
-            self.op(inner)
-        self.regions.pop()
-        self.statements += map(Free, self.frees)
-        body, self.statements = self.statements, outer
-        self.frees = frees
-        return region, body
-
 
 def _parallel_if(condition: str, statements: Sequence[Stmt]) -> list[Stmt]:
     """Loops that are launched in parallel only where ``condition`` is 1."""
-    result: list[Stmt] = []
-    for statement in statements:
-        if isinstance(statement, ParallelFor):
-            statement = replace(statement, work_ns=mul(statement.work_ns, condition))
-        elif isinstance(statement, If):
-            statement = replace(
-                statement,
-                body=_parallel_if(condition, statement.body),
-                orelse=_parallel_if(condition, statement.orelse),
-            )
-        elif isinstance(statement, For | While):
-            statement = replace(statement, body=_parallel_if(condition, statement.body))
-        result.append(statement)
-    return result
+    return [
+        replace(s, work_ns=mul(s.work_ns, condition))
+        if isinstance(s, ParallelFor)
+        else with_bodies(s, partial(_parallel_if, condition))
+        for s in statements
+    ]
 
 
 def _statuses(statements: Sequence[Stmt]) -> set[int]:
     """The statuses that a chunk may end with."""
-    found: set[int] = set()
-    for s in statements:
-        if isinstance(s, Exit):
-            found.add(s.status)
-        elif isinstance(s, Scratch) and not s.on_stack and s.exit_status is not None:
-            found.add(Status.NO_MEMORY)
-        for part in ("head", "body", "orelse"):
-            found |= _statuses(getattr(s, part, ()))
+    inner = list(flat(statements, nests=True))
+    memory = (s for s in inner if isinstance(s, Scratch) and not s.on_stack)
+    found: set[int] = {s.status for s in inner if isinstance(s, Exit)}
+    if any(s.exit_status is not None for s in memory):
+        found.add(Status.NO_MEMORY)
     return found

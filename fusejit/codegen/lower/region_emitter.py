@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-import numpy as np
-
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef
 from fusejit.codegen.bufferize.rotations import Rotation
 from fusejit.codegen.lower.kernel_memory import Enclosing
@@ -15,18 +13,7 @@ from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.mentioned_names import memory_of
-from fusejit.ir.loops.nodes import (
-    Expr,
-    For,
-    Free,
-    If,
-    Integer,
-    Let,
-    Number,
-    Stmt,
-    Var,
-    While,
-)
+from fusejit.ir.loops.nodes import For, If, Integer, Let, Number, Stmt, Var, While
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import convert
 from fusejit.ir.ops import Bind, Block, Cond, Loop, Op
@@ -43,25 +30,11 @@ class RegionEmitter(BlockEmitter):
         elif isinstance(op, Cond):
             self.cond(op)
         elif isinstance(op, Bind):
-            number = self.locate(op.value).element(IndexingMap.identity(0), {})
-            self.statements.append(Let(op.symbol, number))
+            self.statements.append(Let(op.symbol, self.number(op.value)))
             if self.regions:
                 self.regions[-1].defined.add(op.symbol)
         else:
             super().op(op)
-
-    def block(self, block: Block) -> list[Stmt]:
-        """The statements of an inner block; its memory ends with it."""
-        outer, self.statements = self.statements, []
-        frees, self.frees = self.frees, []
-        self.regions.append(Enclosing(outer, frees, True))
-        for op in block.ops:
-            self.op(op)
-        self.regions.pop()
-        statements, self.statements = self.statements, outer
-        self.pending_frees = self.frees
-        self.frees = frees
-        return statements
 
     def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[MemRef]:
         """A loop buffer for each carried value: a variable for a scalar, memory for an array."""
@@ -69,12 +42,12 @@ class RegionEmitter(BlockEmitter):
         for value, start in zip(values, starts, strict=True):
             if value.type.rank == 0:
                 name = self._name("n")
-                source = self.locate(start).element(IndexingMap.identity(0), {})
-                self.statements.append(Let(name, _as(source, value.type.dtype)))
+                source = convert(self.number(start), value.type.dtype)
+                self.statements.append(Let(name, source))
                 loop_buffer = MemRef(expr=Var(name))
             else:
                 memory = self._heap(value.type.dtype, value.type.extents, value.order)
-                loop_buffer = MemRef(memory, IndexingMap.identity(value.type.rank))
+                loop_buffer = MemRef.whole(memory)
                 self._copy(start, loop_buffer, "carry")
             loop_buffers.append(loop_buffer)
         return loop_buffers
@@ -128,11 +101,12 @@ class RegionEmitter(BlockEmitter):
         else:
             for argument, loop_buffer in zip(op.condition.arguments, loop_buffers, strict=True):
                 self.memrefs[argument] = loop_buffer
-            head = self.block(op.condition)
-            (value,) = op.condition.yields
-            test = self.locate(value).element(IndexingMap.identity(0), {})
-            name = self._name("n")
-            head = [*head, Let(name, test), *(Free(f) for f in self.pending_frees)]
+            with self.enclosed(Enclosing(self.statements, self.frees, True)) as head:
+                for inner in op.condition.ops:
+                    self.op(inner)
+                (value,) = op.condition.yields
+                name = self._name("n")
+                head.append(Let(name, self.number(value)))
             self.statements.append(While(head, Var(name), body))
         for buffer, home in slots.items():
             away, self.memory[buffer] = self.memory[buffer], home
@@ -153,9 +127,8 @@ class RegionEmitter(BlockEmitter):
         return homes
 
     def _copy_memory(self, buffer: Buffer, source: Memory, target: Memory) -> None:
-        identity = IndexingMap.identity(buffer.type.rank)
         contents = Value(f"{buffer.name}_contents", buffer.type)
-        self._copy_from(MemRef(source, identity), contents, MemRef(target, identity), "carry")
+        self._copy_from(MemRef.whole(source), contents, MemRef.whole(target), "carry")
 
     def _rotate(self, rotations: Sequence[Rotation]) -> list[Stmt]:
         """Each pointer takes what the one before it was, the first what the last was."""
@@ -182,18 +155,13 @@ class RegionEmitter(BlockEmitter):
         symbol: str | None = None,
         lengths: dict[str, Polynomial] | None = None,
     ) -> list[Stmt]:
-        outer, self.statements = self.statements, []
-        frees, self.frees = self.frees, []
         defined = set() if symbol is None else {symbol}
-        self.regions.append(Enclosing(outer, frees, is_loop, defined, largest=lengths or {}))
-        for op in block.ops:
-            self.op(op)
-        self._assign(loop_buffers, block.yields)
-        self.regions.pop()
-        for name in self.frees:
-            self.statements.append(Free(name))
-        statements, self.statements = self.statements, outer
-        self.frees = frees
+        around = self.statements, self.frees
+        region = Enclosing(*around, is_loop, defined, largest=lengths or {})
+        with self.enclosed(region) as statements:
+            for op in block.ops:
+                self.op(op)
+            self._assign(loop_buffers, block.yields)
         return statements
 
     def cond(self, op: Cond) -> None:
@@ -206,8 +174,8 @@ class RegionEmitter(BlockEmitter):
                 loop_buffers.append(MemRef(expr=Var(name)))
             else:
                 memory = self._heap(result.type.dtype, result.type.extents, result.order)
-                loop_buffers.append(MemRef(memory, IndexingMap.identity(result.type.rank)))
-        predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
+                loop_buffers.append(MemRef.whole(memory))
+        predicate = self.number(op.predicate)
         then = self._region(op.then_block, loop_buffers)
         orelse = self._region(op.else_block, loop_buffers)
         self.statements.append(If(predicate, then, orelse))
@@ -217,7 +185,3 @@ class RegionEmitter(BlockEmitter):
 def largest(loop: Loop) -> dict[str, Polynomial]:
     """What the lengths of the tiles of a loop are at most."""
     return {tile.length: Polynomial.from_affine(tile.largest) for tile in loop.tiles}
-
-
-def _as(expr: Expr, dtype: np.dtype) -> Expr:
-    return convert(expr, dtype)

@@ -19,13 +19,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef, extent_polynomials
-from fusejit.codegen.loop_nests.loop_nest import (
-    calls_vector_functions,
-    point_cost_ps,
-    zero,
-)
+from fusejit.codegen.loop_nests.loop_nest import calls_vector_functions, over, point_cost_ps
+from fusejit.codegen.lower.kernel_emitter import Mask
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.store_emitter import StoreEmitter
 from fusejit.dataclass import replace
@@ -47,18 +45,7 @@ from fusejit.ir.loops.index_math import (
     mul,
     operand,
 )
-from fusejit.ir.loops.nodes import (
-    Apply,
-    Expr,
-    For,
-    Free,
-    If,
-    Integer,
-    Let,
-    ParallelFor,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Apply, Expr, For, If, Integer, Let, ParallelFor, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.ops import GenericOp, Store
 
@@ -86,10 +73,9 @@ class BlockEmitter(StoreEmitter):
         producer: GenericOp,
         overlap: Overlap,
         target: MemRef,
-        mask: MemRef | None,
+        place: Mask | None,
     ) -> None:
         """Write a store whose producer reads what it writes, in the order that keeps it right."""
-        place = None if mask is None else (mask, producer.inits[0].map)
         nest = self._nest(producer, [target], place)
         if overlap.rows is None and len(nest.loops) > 1 and calls_vector_functions(nest):
             # Short rows are packed in scratch that only functions of their own can hold.
@@ -97,19 +83,18 @@ class BlockEmitter(StoreEmitter):
             if blocks.rows is not None:
                 overlap = blocks
         if overlap.rows is not None and overlap.constants is None:
-            self._in_blocks_if_they_meet(store, producer, overlap, target, mask)
+            self._in_blocks_if_they_meet(store, producer, overlap, target, place)
             return
         if overlap.rows is not None:
-            self._in_blocks(store, producer, overlap, target, mask)
+            self._in_blocks(store, producer, overlap, target, place)
             return
-        outer, self.statements = self.statements, []
         extents = extent_polynomials(producer.domain)
         self.reversed = {d: extents[d] - 1 for d in overlap.backwards}
         self.own_names = True
-        self.generic(producer, [target], place)
+        with self.apart() as inside:
+            self.generic(producer, [target], place)
         self.own_names = False
         self.reversed = {}
-        inside, self.statements = self.statements, outer
         self.statements += in_one_piece(inside)
 
     def _in_blocks_if_they_meet(
@@ -118,7 +103,7 @@ class BlockEmitter(StoreEmitter):
         producer: GenericOp,
         overlap: Overlap,
         target: MemRef,
-        mask: MemRef | None,
+        place: Mask | None,
     ) -> None:
         """In any order where no row that is read is one that is written, else in blocks.
 
@@ -131,15 +116,10 @@ class BlockEmitter(StoreEmitter):
             _is_apart(Polynomial.from_affine(d), rows, len(producer.domain) == 1)
             for d in overlap.distances
         ]
-        outer, self.statements = self.statements, []
-        self.generic(producer, [target], None if mask is None else (mask, producer.inits[0].map))
-        together, self.statements = self.statements, []
-        frees, self.frees = self.frees, []
-        self.regions.append(Enclosing(outer, frees, is_loop=False))
-        self._in_blocks(store, producer, overlap, target, mask)
-        self.regions.pop()
-        in_blocks = [*self.statements, *map(Free, self.frees)]
-        self.statements, self.frees = outer, frees
+        with self.apart() as together:
+            self.generic(producer, [target], place)
+        with self.enclosed(Enclosing(self.statements, self.frees, is_loop=False)) as in_blocks:
+            self._in_blocks(store, producer, overlap, target, place)
         test = functools.reduce(lambda a, b: compute("&", a, b), are_disjoint)
         self.statements.append(If(test, together, in_blocks))
 
@@ -149,7 +129,7 @@ class BlockEmitter(StoreEmitter):
         producer: GenericOp,
         overlap: Overlap,
         target: MemRef,
-        mask: MemRef | None,
+        place: Mask | None,
     ) -> None:
         assert overlap.rows is not None
         assert target.map is not None
@@ -181,17 +161,16 @@ class BlockEmitter(StoreEmitter):
         row_axis = axis_of[overlap.rows]
         origin = ring_buffer.base - ring_buffer.start * strides[row_axis]
         memory = Memory(name, value.type.dtype, tuple(strides), start=origin)
-        slot = MemRef(memory, IndexingMap.identity(value.type.rank))
+        slot = MemRef.whole(memory)
 
-        outer, self.statements = self.statements, []
         self.tile_of = {overlap.rows: (ring_buffer.start, ring_buffer.wide)}
-        self.generic(producer, [slot])
-        computed, self.statements = self.statements, []
+        with self.apart() as computed:
+            self.generic(producer, [slot])
         self.tile_of = {row_axis: (ring_buffer.start, ring_buffer.wide)}
-        whole = IndexingMap.identity(value.type.rank)
-        self._copy_from(slot, value, target, "write back", None if mask is None else (mask, whole))
+        whole = None if place is None else (place[0], IndexingMap.identity(value.type.rank))
+        with self.apart() as write:
+            self._copy_from(slot, value, target, "write back", whole)
         self.tile_of = {}
-        write, self.statements = self.statements, outer
         cost = floordiv(points * point_cost_ps(nest), 1000)
         work = mul(cost, int_of(compute(">", ring_buffer.row_blocks, 1)))
         self.statements += ring_buffer.loops(_alone(computed), _alone(write), work, producer.name)
@@ -284,7 +263,7 @@ class _RingBuffer:
         chunks = [For(str(self.row_block), Var("lo"), Var("hi"), row_block)]
         launch = ParallelFor(Integer(self.row_blocks), work, chunks, f"in place: {comment}")
         passes = add(1, int_of(compute(">", self.edge, 0)))
-        return [For(str(self.turn), zero(), passes, [launch])]
+        return [over(str(self.turn), passes, [launch])]
 
     def _block(self, step: Polynomial) -> list[Stmt]:
         """Rows and slot of a block: a slot of the ring buffer, or one of those that wait."""
@@ -317,7 +296,7 @@ def _most(numbers: Sequence[Polynomial]) -> Expr:
     known = [n.as_constant() for n in numbers]
     constants = [n for n in known if n is not None]
     if len(constants) == len(numbers):
-        return Integer(Polynomial.const(max((0, *constants))))
+        return operand(max((0, *constants)))
     return maximum(0, *numbers)
 
 
@@ -331,16 +310,12 @@ def _is_apart(distance: Polynomial, rows: Polynomial, is_line: bool) -> Apply:
 
 def _alone(statements: Sequence[Stmt]) -> list[Stmt]:
     """Nests of one block are never launched on threads of their own."""
-    found: list[Stmt] = []
-    for statement in statements:
-        if isinstance(statement, ParallelFor):
-            statement = replace(statement, work_ns=operand(0), streamed=None)
-        elif isinstance(statement, If):
-            statement = replace(
-                statement, body=_alone(statement.body), orelse=_alone(statement.orelse)
-            )
-        found.append(statement)
-    return found
+    return [
+        replace(s, work_ns=operand(0), streamed=None)
+        if isinstance(s, ParallelFor)
+        else with_bodies(s, _alone)
+        for s in statements
+    ]
 
 
 def in_one_piece(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -348,14 +323,7 @@ def in_one_piece(statements: Sequence[Stmt]) -> list[Stmt]:
     found: list[Stmt] = []
     for statement in statements:
         if isinstance(statement, ParallelFor):
-            found += [
-                Let("lo", Integer(Polynomial.const(0))),
-                Let("hi", statement.extent),
-                *statement.body,
-            ]
-        elif isinstance(statement, If):
-            body, orelse = in_one_piece(statement.body), in_one_piece(statement.orelse)
-            found.append(replace(statement, body=body, orelse=orelse))
+            found += [let("lo", 0), Let("hi", statement.extent), *statement.body]
         else:
-            found.append(statement)
+            found.append(with_bodies(statement, in_one_piece))
     return found

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import MemRef
-from fusejit.codegen.loop_nests.loop_nest import (
-    PayloadEmitter,
-    place_by_depth,
-)
+from fusejit.codegen.loop_nests.loop_nest import PayloadEmitter, place_by_depth
 from fusejit.codegen.loop_nests.scattered import operand_maps, scatter_payload
-from fusejit.codegen.lower.kernel_emitter import KernelEmitter
+from fusejit.codegen.lower.kernel_emitter import KernelEmitter, Mask
 from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops.nodes import (
-    Element,
-    Let,
-    StoreElement,
-)
+from fusejit.ir.loops.nodes import Element, Let, StoreElement
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.ops import (
@@ -80,7 +73,7 @@ class StoreEmitter(KernelEmitter):
                 made = self.assignment.defining[rotation.value]
                 assert isinstance(made, GenericOp)
                 place = self.buffer_memory(rotation.loop_buffers[-1])
-                self.generic(made, [MemRef(place, IndexingMap.identity(buffer.type.rank))])
+                self.generic(made, [MemRef.whole(place)])
             return
         target = MemRef(self.buffer_memory(buffer), op.view.map)
         rank = len(op.view.extents)
@@ -92,11 +85,11 @@ class StoreEmitter(KernelEmitter):
             producer = made
         if producer is not None:
             overlap = self.assignment.overlaps.get(op)
-            if overlap is not None:
-                self.overlapping(op, producer, overlap, target, mask)
-                return
             chosen = None if mask is None else (mask, producer.inits[0].map)
-            self.generic(producer, [target], chosen)
+            if overlap is not None:
+                self.overlapping(op, producer, overlap, target, chosen)
+            else:
+                self.generic(producer, [target], chosen)
             return
         source = self.locate(op.value)
         identity = IndexingMap.identity(rank)
@@ -114,7 +107,7 @@ class StoreEmitter(KernelEmitter):
         producer: GenericOp,
         overlap: Overlap,
         target: MemRef,
-        mask: MemRef | None,
+        place: Mask | None,
     ) -> None:
         """A store whose producer reads what it writes: see `fusejit.codegen.lower.row_blocks`."""
         raise NotImplementedError
