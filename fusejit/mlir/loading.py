@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import replace
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
@@ -18,7 +19,7 @@ from fusejit.ir.interpreter.interpret import (
     host_environment,
     interpret,
 )
-from fusejit.ir.ops import GenericOp, Init, Operand
+from fusejit.ir.ops import Operand
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
@@ -241,13 +242,9 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
             kind = int if parameter.name in indices else parameter.type.dtype.type
             checks.append(PathCheck(path, CheckKind.TYPE, kind))
     leaves = tuple(ResultLeaf(r) if isinstance(r, int) else HostLeaf(r) for r in program.results)
-    structure: ResultStructure = (
-        leaves[0]
-        if len(leaves) == 1
-        else ResultSequence(tuple, leaves)
-        if leaves
-        else StaticLeaf(None)
-    )
+    structure: ResultStructure = ResultSequence(tuple, leaves) if leaves else StaticLeaf(None)
+    if len(leaves) == 1:
+        (structure,) = leaves
     return TracedFunction(
         _with_numbers_copied(program.graph),
         checks,
@@ -264,17 +261,11 @@ def _with_numbers_copied(graph: Graph) -> Graph:
     for at, result in enumerate(results):
         if isinstance(result, Value) and result in numbers:
             copied = Value(f"{result.name}_copy", result.type, Kind.SCALAR)
-            ops.append(
-                GenericOp(
-                    domain=(),
-                    iterators=(),
-                    inputs=(Operand(result, IndexingMap.identity(0)),),
-                    inits=(Init(IndexingMap.identity(0)),),
-                    payload=identity_payload(result.type.dtype),
-                    name="copy",
-                    results=(copied,),
-                )
+            number, payload = (
+                Operand(result, IndexingMap.identity(0)),
+                identity_payload(result.type.dtype),
             )
+            ops.append(elementwise(copied, [number], payload, "copy"))
             results[at] = copied
     return replace(graph, block=replace(graph.block, ops=ops), results=tuple(results))
 

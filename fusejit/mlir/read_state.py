@@ -11,18 +11,17 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import ConstantOp, GenericOp, Init, Load, Op, Operand
+from fusejit.ir.ops import ConstantOp, Load, Op, Operand
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.source import Location
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.mlir.bindings import mlir_modules
-from fusejit.mlir.read_body import (
-    dtype_of,
-)
+from fusejit.mlir.read_body import dtype_of
 from fusejit.mlir.size_facts import Sizes, host
 
 LayoutOf = Callable[[int], tuple[tuple[int, ...], Layout]]
@@ -170,19 +169,9 @@ class ReaderState:
 
     def filled(self, scalar: Value, type_: TensorType, op: Any) -> Value:
         """A tensor of one number everywhere."""
-        rank = type_.rank
-        made = self.emit(
-            GenericOp(
-                domain=type_.extents,
-                iterators=(IteratorType.PARALLEL,) * rank,
-                inputs=(Operand(scalar, IndexingMap.scalar(rank)),),
-                inits=(Init(IndexingMap.identity(rank)),),
-                payload=identity_payload(type_.dtype),
-                name="fill",
-                results=(self.new(type_),),
-                location=self.location(op),
-            )
-        )
+        reads = Operand(scalar, IndexingMap.scalar(type_.rank))
+        payload, location = identity_payload(type_.dtype), self.location(op)
+        made = self.emit(elementwise(self.new(type_), [reads], payload, "fill", location))
         if scalar in self.numbers:
             self.fills[made] = self.numbers[scalar]
         return made

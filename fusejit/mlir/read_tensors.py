@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.graph import HostScalar
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Load, Operand, ReshapeOp, ViewOp
+from fusejit.ir.ops import GenericOp, Load, Operand, ReshapeOp, ViewOp
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Layout, Value
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.export.mlir_op_table import INDEX_OPS
-from fusejit.mlir.read_body import (
-    dtype_of,
-    index_arithmetic,
-    number_of,
-)
+from fusejit.mlir.read_body import dtype_of, index_arithmetic, number_of
 from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
 from fusejit.mlir.size_facts import host
 
@@ -92,10 +89,8 @@ class TensorReader(ReaderState):
 
     def empty(self, op: Any) -> None:
         """``tensor.empty``."""
-        given = iter(op.operands)
-        self.known[op.results[0]] = Empty(
-            self.type_with(op.results[0].type, [self.index_of(v, op) for v in given], op)
-        )
+        sizes = [self.index_of(v, op) for v in op.operands]
+        self.known[op.results[0]] = Empty(self.type_with(op.results[0].type, sizes, op))
 
     def alias(self, op: Any) -> None:
         """An operation that changes the type alone; sizes that it states are required."""
@@ -254,20 +249,9 @@ class TensorReader(ReaderState):
 
     def copied(self, source: Value, op: Any) -> Value:
         """A copy in C order."""
-        rank = source.type.rank
-        identity = IndexingMap.identity(rank)
-        return self.emit(
-            GenericOp(
-                domain=source.type.extents,
-                iterators=(IteratorType.PARALLEL,) * rank,
-                inputs=(Operand(source, identity),),
-                inits=(Init(identity),),
-                payload=identity_payload(source.type.dtype),
-                name="copy",
-                results=(self.new(source.type),),
-                location=self.location(op),
-            )
-        )
+        reads = Operand(source, IndexingMap.identity(source.type.rank))
+        payload, location = identity_payload(source.type.dtype), self.location(op)
+        return self.emit(elementwise(self.new(source.type), [reads], payload, "copy", location))
 
     def product_of(self, sizes: Sequence[AffineExpr]) -> AffineExpr:
         """The product of sizes, the constants as a factor in front."""

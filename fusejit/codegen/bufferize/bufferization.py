@@ -12,13 +12,14 @@ Decided before anything is lowered, from the uses of each value and the versions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from fusejit.codegen.bufferize.hazards import FREE, Overlap, may_reduce_into, overlap_of
 from fusejit.codegen.bufferize.homes import homes_of
 from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.analysis.memory_versions import walk_versions
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
@@ -29,7 +30,6 @@ from fusejit.ir.ops import (
     Alloc,
     Block,
     GenericOp,
-    Init,
     Load,
     Loop,
     Op,
@@ -42,7 +42,6 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.payload import identity_payload
-from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Buffer, Value, View
 
 
@@ -109,9 +108,7 @@ def _number_steps(graph: Graph, assignment: BufferAssignment) -> None:
     def number(block: Block) -> None:
         nonlocal step
         for op in block.ops:
-            is_library = isinstance(op, GenericOp) and op.library_call is not None
-            is_region = runs_on_host(op)
-            if is_library or is_region or is_host_call(op) or op in binds:
+            if _is_host_step(op, binds):
                 step += 1
                 assignment.step_of[id(op)] = step
                 step += 1
@@ -125,6 +122,12 @@ def _number_steps(graph: Graph, assignment: BufferAssignment) -> None:
                     assignment.step_of[id(inner_op)] = step
 
     number(graph.block)
+
+
+def _is_host_step(op: Op, binds: Container[Op]) -> bool:
+    """Whether an op is a step of the launcher by itself."""
+    is_library = isinstance(op, GenericOp) and op.library_call is not None
+    return is_library or runs_on_host(op) or is_host_call(op) or op in binds
 
 
 def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
@@ -277,25 +280,12 @@ def _find_rotations(graph: Graph, assignment: BufferAssignment) -> None:
 def copy_op(value: Value, source: Value, name: str) -> GenericOp:
     """An op that copies ``source`` elementwise; ``value`` gives type and extents."""
     identity = IndexingMap.identity(value.type.rank)
-    return GenericOp(
-        results=(Value(f"{value.name}_copy", value.type),),
-        domain=value.type.extents,
-        iterators=(IteratorType.PARALLEL,) * value.type.rank,
-        inputs=(Operand(source, identity),),
-        inits=(Init(identity),),
-        payload=identity_payload(value.type.dtype),
-        name=name,
-    )
+    copy, payload = Value(f"{value.name}_copy", value.type), identity_payload(value.type.dtype)
+    return elementwise(copy, [Operand(source, identity)], payload, name)
 
 
 def _find_snapshots(graph: Graph, assignment: BufferAssignment) -> None:
-    end: dict[int, int] = {}
-    for op in walk(graph.block):
-        if isinstance(op, Write):
-            end[op.view.buffer.alias_class] = max(
-                end.get(op.view.buffer.alias_class, 0), op.version
-            )
-    _final_versions(graph.block, end)
+    end = _versions_after(graph.block, {})
 
     def check(value: Value, here: dict[int, int]) -> None:
         load = assignment.defining.get(assignment.root(value))
@@ -306,7 +296,8 @@ def _find_snapshots(graph: Graph, assignment: BufferAssignment) -> None:
         if isinstance(user, ViewOp | ReshapeOp) or user in assignment.rotated:
             continue
         if user is None:
-            check(value, _versions_at_end(block, assignment, end))
+            before = assignment.versions_at[id(block.ops[0])] if block.ops else {}
+            check(value, _versions_after(block, before))
         elif isinstance(user, GenericOp) and assignment.is_computed_at_use(user):
             continue
         else:
@@ -316,19 +307,8 @@ def _find_snapshots(graph: Graph, assignment: BufferAssignment) -> None:
             check(result, end)
 
 
-def _final_versions(block: Block, end: dict[int, int]) -> None:
-    state: dict[int, int] = {}
-    record_versions(block, state, {})
-    end.clear()
-    end.update(state)
-
-
-def _versions_at_end(
-    block: Block, assignment: BufferAssignment, end: dict[int, int]
-) -> dict[int, int]:
-    if not block.ops:
-        return {}
-    state = dict(assignment.versions_at[id(block.ops[0])])
+def _versions_after(block: Block, before: Mapping[int, int]) -> dict[int, int]:
+    state = dict(before)
     record_versions(block, state, {})
     return state
 
@@ -350,12 +330,10 @@ def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
     for block in blocks:
         for op in block.ops:
             _find_slots_of_operands(op, assignment)
-            is_library = isinstance(op, GenericOp) and op.library_call is not None
-            is_region = runs_on_host(op)
-            if is_library or is_region or is_host_call(op) or op in binds:
+            if _is_host_step(op, binds):
                 _find_slots_of_call(op.operand_values, assignment)
                 assignment.slot_values.update(op.results)
-            if isinstance(op, Loop) and op.condition is not None and is_region:
+            if isinstance(op, Loop) and op.condition is not None and runs_on_host(op):
                 _find_slots_of_call(op.condition.yields, assignment)
         if block is not graph.block:
             _find_slots_of_yields(block, assignment)

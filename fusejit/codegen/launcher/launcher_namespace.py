@@ -45,6 +45,11 @@ from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
 
+_RUNTIME = (
+    "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
+    "host_result kept locked marked miss put_back raise_from require_shape strided_view view"
+)
+"""What launchers call of `fusejit.codegen.launcher.runtime`."""
 _PLAIN = (bool, int, str, bytes)  # instances are equal exactly if they are one value
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 
@@ -84,30 +89,8 @@ class LauncherNames:
             "G": globals_,
             "MISS": MISS,
             "PLACES": deferred_sites(program.graph),
-            **{
-                name: getattr(launch_runtime, name)
-                for name in (
-                    "ERRSTATE",
-                    "WARNS",
-                    "miss",
-                    "kept",
-                    "put_back",
-                    "errors_raise",
-                    "error_state",
-                    "HOST_FAILED",
-                    "raise_from",
-                    "host_array",
-                    "host_result",
-                    "require_shape",
-                    "axis_slice",
-                    "marked",
-                    "strided_view",
-                    "view",
-                    "locked",
-                )
-            },
+            **{name: getattr(launch_runtime, name) for name in _RUNTIME.split()},
             **{name: value for name, value in NAMES.items() if name != "np"},
-            "DEFAULT_ERROR_STATE": launch_runtime.DEFAULT_ERROR_STATE,
             **{f"const_{name}": array for name, array in constants.items()},
         }
         self.lines: list[str] = []
@@ -300,11 +283,10 @@ class LauncherNames:
         sizes = shape_text(slot.extents, not are_checked)
         rank = len(slot.extents)
         order = slot.order or tuple(range(rank))
+        shape = f"{self.array(like)}.shape" if like else sizes
         if order == tuple(range(rank)):
-            shape = f"{self.array(like)}.shape" if like else sizes
             return f"empty({shape}, {dtype})"
         if order == tuple(reversed(range(rank))):
-            shape = f"{self.array(like)}.shape" if like else sizes
             return f"empty({shape}, {dtype}, 'F')"
         # in that order of memory, and owning it, which the transpose of another array would not
         like_order = self.bind("ordered", ordered(slot.dtype, order))
@@ -358,17 +340,16 @@ class LauncherNames:
             )
             axis_dims.append(dim)
         rank = ref.map.num_dims
+        cut = f"({', '.join(['...', *index])},)"
+        if not rank:
+            return f"view({text}, {cut}, (), (...,), None)"
         axes = tuple(sorted(range(len(axis_dims)), key=axis_dims.__getitem__))
         added = tuple(slice(None) if d in axis_dims else None for d in range(rank))
         lengths = {d: ref.extents[d].as_constant() for d in range(rank) if d not in axis_dims}
         broadcast = any(length != 1 for length in lengths.values())
         shape = shape_text(ref.extents) if broadcast else "None"
         added_text = ", ".join("None" if a is None else "slice(None)" for a in added)
-        return (
-            f"view({text}, ({', '.join(['...', *index])},), {axes}, (..., {added_text}), {shape})"
-            if rank
-            else f"view({text}, ({', '.join(['...', *index])},), (), (...,), None)"
-        )
+        return f"view({text}, {cut}, {axes}, (..., {added_text}), {shape})"
 
     def strided(self, text: str, map: IndexingMap, extents: Sequence[AffineExpr]) -> str:
         """Text of a view in which several axes move along one axis of the array, or one along

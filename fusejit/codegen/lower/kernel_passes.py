@@ -75,26 +75,13 @@ def _always(rewrite: Callable[[Statements], Statements]) -> KernelPass:
     return lambda statements, at: rewrite(statements)
 
 
-def _merge(statements: Statements, at: KernelContext) -> Statements:
-    return merge_nests(statements, at.notes) if at.merges else statements
-
-
-def _tile(statements: Statements, at: KernelContext) -> Statements:
-    return tile_time_loops(statements, at.notes) if at.merges else statements
-
-
-def _prove(statements: Statements, at: KernelContext) -> Statements:
-    return prove_checks(statements, at.facts, at.dtypes)
-
-
-def _poll(statements: Statements, at: KernelContext) -> Statements:
-    return statements if at.draws else interruptible(statements)
-
-
 KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
-    ("merge nests over the same points", _merge),
-    ("tile loops over time", _tile),
-    ("prove checks of indices", _prove),
+    (
+        "merge nests over the same points",
+        lambda s, at: merge_nests(s, at.notes) if at.merges else s,
+    ),
+    ("tile loops over time", lambda s, at: tile_time_loops(s, at.notes) if at.merges else s),
+    ("prove checks of indices", lambda s, at: prove_checks(s, at.facts, at.dtypes)),
     ("strength-reduce remainders", _always(strength_reduce_mod)),
     ("hoist checks", _always(hoist_checks)),
     ("defer index wraps", _always(defer_index_wrap)),
@@ -103,21 +90,17 @@ KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
     ("write small nests as statements", _always(write_short_nests)),
     ("hoist common loads", _always(hoist_common_loads)),
     ("hoist offsets", _always(hoist_offsets)),
-    (
-        "prevent stride versioning",
-        lambda statements, at: prevent_stride_versioning(statements, at.strides),
-    ),
+    ("prevent stride versioning", lambda s, at: prevent_stride_versioning(s, at.strides)),
     ("prepare divisors", _always(prepare_divisors)),
-    ("insert polls", _poll),
-    ("undo stores", lambda statements, at: at.undo_log(statements)),
+    ("insert polls", lambda s, at: s if at.draws else interruptible(s)),
+    ("undo stores", lambda s, at: at.undo_log(s)),
 )
 
 
 def run_kernel_passes(statements: Statements, at: KernelContext, log: PassLog) -> Statements:
     """All passes of `KERNEL_PASSES`, in order."""
     for name, rewrite in KERNEL_PASSES:
-        apply = _of_context(rewrite, at)
-        statements = log.run(at.name, name, apply, statements, _text)
+        statements = log.run(at.name, name, _of_context(rewrite, at), statements, _text)
     return statements
 
 

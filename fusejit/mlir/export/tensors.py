@@ -10,14 +10,15 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand
+from fusejit.ir.ops import GenericOp, Load, Op, Operand
 from fusejit.ir.payload import I64, identity_payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.text.printer import print_op
-from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.mlir_op_table import literal, mlir_type
 from fusejit.mlir.export.patterns import Cut, cut_of
@@ -123,22 +124,12 @@ class TensorPrinter(SizePrinter):
             return source
         if source.extents is not None:
             cut = cut_of(shown, canonical, source.extents, everything=True)
-            if cut is not None and [d for d in cut.dims if d is not None] == list(
-                range(len(extents))
-            ):
+            dims = [] if cut is None else [d for d in cut.dims if d is not None]
+            if cut is not None and dims == list(range(len(extents))):
                 return source if cut.is_whole else self.slice(source, cut)
         copied = Value(value.name, TensorType(source.dtype, tuple(extents)))
-        copy = GenericOp(
-            domain=tuple(extents),
-            iterators=(IteratorType.PARALLEL,) * len(extents),
-            inputs=(Operand(value, indexing_map),),
-            inits=(Init(IndexingMap.identity(len(extents))),),
-            payload=identity_payload(source.dtype),
-            name="copy",
-            results=(copied,),
-            location=op.location,
-        )
-        self.generic(copy)
+        reads, payload = Operand(value, indexing_map), identity_payload(source.dtype)
+        self.generic(elementwise(copied, [reads], payload, "copy", op.location))
         return self.values[copied]
 
     def slice(self, source: Ssa, cut: Cut) -> Ssa:
