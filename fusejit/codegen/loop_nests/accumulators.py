@@ -6,13 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    PayloadEmitter,
-    Reference,
-    over,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, over, point_of
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import (
     Index,
@@ -113,8 +107,8 @@ def reduction_point(
     for var, value in replacements.items():
         inputs = [r.substitute(var, value) for r in inputs]
         dims = {d: p.substitute(var, value) for d, p in dims.items()}
-    emitter = PayloadEmitter(nest, nest.prefix if prefix is None else prefix)
-    return emitter.write(inputs, [None] * len(nest.outputs) if inits is None else inits, dims)
+    inits = [None] * len(nest.outputs) if inits is None else inits
+    return point_of(nest, inputs, inits, dims, prefix)
 
 
 def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:

@@ -18,13 +18,7 @@ from fusejit.codegen.loop_nests.accumulators import (
     write_columns,
 )
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    Reference,
-    over,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, over, wrap
 from fusejit.ir.interpreter.summation import BLOCK, LANES
 from fusejit.ir.loops.index_math import (
     I64,
@@ -111,8 +105,7 @@ def down_columns(
         inner += [filled(f"stack{acc.suffix}", "w", acc.identity) for acc in accs]
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
-        nothing = Polynomial.const(0)
-        combined: Stmt = _row_loop(nest, accs, column, row, nothing)
+        combined: Stmt = _row_loop(nest, accs, column, row)
         mask = _mask_of_rows(nest, accs, column)
         if mask is not None:
             combined = If(mask.substitute(rows.var, row[rows.var]).load(), [combined])
@@ -182,12 +175,11 @@ def _row_loop(
     accs: Sequence[Accumulator],
     column: LoopDim,
     replacements: dict[str, Polynomial],
-    row: Polynomial,
 ) -> For:
-    """Combine one row of the tile into the accumulator row that starts at ``row``."""
+    """Combine one row of the tile into the accumulator row."""
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), **replacements})
     body: list[Stmt] = list(lets)
-    at = row + name("c")
+    at = name("c")
     for acc, result in zip(accs, results, strict=True):
         stack = f"stack{acc.suffix}"
         body.append(StoreElement(stack, at, acc.combine(Element(stack, at), result)))
@@ -296,7 +288,7 @@ def _lane_rows(
             continue
         lane_sum = f"lane_sum{acc.suffix}"
         step.append(Let(lane_sum, acc.combine(Var(lane_sum), result), rebind=True))
-    body.append(over("i", operand(count), step))
+    body.append(over("i", count, step))
     for acc in plain(accs):
         body.append(StoreElement(f"stack{acc.suffix}", at, Var(f"lane_sum{acc.suffix}")))
     return sweep(body)

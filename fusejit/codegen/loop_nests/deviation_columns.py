@@ -19,30 +19,10 @@ from fusejit.codegen.loop_nests.deviations import (
     weights,
     with_square,
 )
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    over,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, over
 from fusejit.ir.interpreter.summation import BLOCK
-from fusejit.ir.loops.index_math import (
-    ceildiv,
-    compute,
-    equal,
-    floordiv,
-    let,
-    minimum,
-    name,
-    sub,
-)
-from fusejit.ir.loops.nodes import (
-    Element,
-    Expr,
-    If,
-    Stmt,
-    StoreElement,
-    Var,
-)
+from fusejit.ir.loops.index_math import ceildiv, compute, equal, floordiv, let, minimum, name, sub
+from fusejit.ir.loops.nodes import Element, Expr, If, Stmt, StoreElement, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import convert, scalar
 
@@ -122,10 +102,7 @@ def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
         StoreElement(f"stack{s}", place, far),
         StoreElement(f"squares{s}", place, scalar("subtract", far, far, dtype=acc.dtype)),
     ]
-    return [
-        let("last", sub(length, 1)),
-        over("r", length, [sweep(less)]),
-    ]
+    return [let("last", sub(length, 1)), over("r", length, [sweep(less)])]
 
 
 def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
@@ -137,15 +114,12 @@ def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
     quotient = scalar("divide", mean, convert(length, dtype), dtype=dtype)
     added = StoreElement(f"about{s}", c, sum_of(acc, mean, number))
     divided = StoreElement(f"about{s}", c, quotient)
-    about_mean: list[Stmt] = [
-        distance_of(acc, number, mean),
-        StoreElement(f"squares{s}", c, with_square(acc, squares)),
-    ]
+    squared = StoreElement(f"squares{s}", c, with_square(acc, squares))
     return [
         filled(f"about{s}", "w", acc.identity),
         over("j", length, [sweep([added])]),
         sweep([divided]),
-        over("j", length, [sweep(about_mean)]),
+        over("j", length, [sweep([distance_of(acc, number, mean), squared])]),
     ]
 
 

@@ -17,17 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.loop_nests.accumulators import (
-    Accumulator,
-    filled,
-    reduction_point,
-    sweep,
-)
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    over,
-)
+from fusejit.codegen.loop_nests.accumulators import Accumulator, filled, reduction_point, sweep
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, over
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
 from fusejit.ir.loops.index_math import (
     Index,
@@ -62,7 +53,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import convert, scalar, select
 
-STACK = 64
+STACK = 64  # levels of block totals: more than any array has
 _F64 = np.dtype(np.float64)
 LANE_ROWS = BLOCK // LANES
 
@@ -107,10 +98,8 @@ def block_of_row(
 
     def divided(start: Polynomial, count: Expr, numbers_each: Index) -> list[Stmt]:
         mean = scalar("multiply", Element(means, start + j), Var(f"share{s}"), dtype=dtype)
-        return [
-            share_of(acc, numbers_each),
-            over("j", count, [StoreElement(means, start + j, mean)]),
-        ]
+        store = StoreElement(means, start + j, mean)
+        return [share_of(acc, numbers_each), over("j", count, [store])]
 
     def halved(lower: Polynomial, count: Expr, left: Polynomial, right: Polynomial) -> list[Stmt]:
         return [*weights(acc, left, right), _halved(acc, lower, count)]
@@ -134,11 +123,11 @@ def block_of_row(
         filled(squares, LANES, acc.identity),
         let(full, floordiv(m, LANES)),
         let(rest, sub(m, name(full) * LANES)),
-        over("g", Var(full), [in_lanes(operand(LANES), g)]),
+        over("g", full, [in_lanes(operand(LANES), g)]),
         in_lanes(Var(rest), name(full)),
         *divided(Polynomial.const(0), Var(rest), name(full) + 1),
         *divided(name(rest), Integer(LANES - name(rest)), maximum(full, 1)),
-        over("g", Var(full), [about_means(operand(LANES), g)]),
+        over("g", full, [about_means(operand(LANES), g)]),
         about_means(Var(rest), name(full)),
     ]
     return [
@@ -160,15 +149,9 @@ def _whole_block(nest: LoopNest, acc: Accumulator, at: int, loop: LoopDim, base:
     j = name("j")
     lets, results = reduction_point(nest, {loop.var: base + name("i") * LANES + j})
     number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=acc.dtype)
-    return over(
-        "j",
-        operand(LANES),
-        [
-            *lane_at(acc, lets, number),
-            StoreElement(f"means{s}", j, Var(f"mean{s}")),
-            StoreElement(f"squares{s}", j, Var(f"square{s}")),
-        ],
-    )
+    mean = StoreElement(f"means{s}", j, Var(f"mean{s}"))
+    square = StoreElement(f"squares{s}", j, Var(f"square{s}"))
+    return over("j", LANES, [*lane_at(acc, lets, number), mean, square])
 
 
 def _sequential(
@@ -228,10 +211,10 @@ def lane_at(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     share = Number(1.0 / LANE_ROWS, acc.dtype)
     return [
         Let(total, acc.identity),
-        over("i", operand(LANE_ROWS), [*lets, grown]),
+        over("i", LANE_ROWS, [*lets, grown]),
         Let(mean, scalar("multiply", Var(total), share, dtype=acc.dtype)),
         Let(square, acc.identity),
-        over("i", operand(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
+        over("i", LANE_ROWS, [*lets, distance_of(acc, number, Var(mean)), squared]),
     ]
 
 

@@ -10,7 +10,6 @@ from fusejit.codegen.loop_nests.loop_nest import (
     TILE,
     LoopDim,
     LoopNest,
-    PayloadEmitter,
     calls_vector_functions,
     collapse_loops,
     drop_unit_loops,
@@ -18,20 +17,13 @@ from fusejit.codegen.loop_nests.loop_nest import (
     order_loops,
     over,
     place_by_depth,
+    point_of,
 )
 from fusejit.codegen.loop_nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.loop_nests.packing import lower_packed
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import less, minimum
-from fusejit.ir.loops.nodes import (
-    Expr,
-    For,
-    If,
-    Integer,
-    Let,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Expr, For, If, Integer, Let, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 
 SHORT_LOOP = (
@@ -70,10 +62,7 @@ def lower_elementwise(nest: LoopNest) -> list[Stmt]:
 
 def point_statements(nest: LoopNest) -> tuple[list[Let], list[Stmt]]:
     """The payload for one point and the stores of its results."""
-    inits: list[Expr | None] = [
-        r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(nest.outputs)
-    ]
-    lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
+    lets, results = point_of(nest, nest.inputs, nest.inits(nest.outputs), nest.index_dims)
     stores = [r.store(value) for r, value in zip(nest.outputs, results, strict=False)]
     if nest.mask is not None:
         lets.append(Let("m", nest.mask.load()))

@@ -96,6 +96,11 @@ class LoopNest:
     starts: list[Reference | None] = field(default_factory=list)  # of the totals of a reduction
     pinned: frozenset[str] = field(default_factory=frozenset)  # loops that must stay as they are
 
+    def inits(self, outputs: Sequence[Reference]) -> list[Expr | None]:
+        """What the payload reads of its results."""
+        reads = self.op.payload.reads_init
+        return [r.load() if reads(at) else None for at, r in enumerate(outputs)]
+
     @property
     def references(self) -> list[Reference]:
         """Everything in memory that is read or written."""
@@ -214,65 +219,66 @@ def needs_tiles(nest: LoopNest) -> tuple[str, str] | None:
 
 
 # --------------------------------------------------------------------------------- payload text
-class PayloadEmitter:
-    """Writes payload instructions as statements, each at the depth its operands allow."""
+def point_of(
+    nest: LoopNest,
+    inputs: Sequence[Reference],
+    inits: Sequence[Expr | None],
+    dims: dict[int, Polynomial],
+    prefix: str | None = None,
+) -> tuple[list[Let], list[Expr]]:
+    """All instructions for one point: named values, and the expressions that are yielded.
 
-    def __init__(self, nest: LoopNest, prefix: str) -> None:
-        self.nest = nest
-        self.prefix = prefix
-
-    def write(
-        self, inputs: Sequence[Reference], inits: Sequence[Expr | None], dims: dict[int, Polynomial]
-    ) -> tuple[list[Let], list[Expr]]:
-        """All instructions for one point: named values, and the expressions that are yielded."""
-        payload: Payload = self.nest.op.payload
-        lets: list[Let] = []
-        refs: list[Expr | None] = []
-        used = {*payload.results, *(o for i in payload.instrs for o in i.operands)}
-        named: dict[tuple[Pointer, Polynomial], Var] = {}
-        for position, reference in enumerate(inputs):
-            if position not in used:
-                refs.append(None)
-            elif reference.pointer is None:
-                refs.append(reference.expr)
-            else:
-                key = (reference.pointer, reference.offset)
-                if key not in named:
-                    named[key] = Var(f"{self.prefix}v{position}")
-                    name = named[key].name
-                    lets.append(Let(name, reference.load(), guarded=reference.guarded))
-                refs.append(named[key])
-        first_init = len(refs)
-        refs.extend(inits)
-        for at, position in enumerate(payload.results):
-            if first_init <= position < min(first_init + at, len(refs)):  # written before this one
-                start, name = refs[position], f"{self.prefix}old{position}"
-                if start is not None and start != Var(name):
-                    lets.append(Let(name, start))
-                    refs[position] = Var(name)
-        for position, instr in enumerate(payload.instrs):
-            operands = [refs[o] for o in instr.operands]
-            given = [o for o in operands if o is not None]
-            assert len(given) == len(operands), "the payload reads an operand that has no value"
-            if instr.op == "const":
-                refs.append(Number(instr.attr, instr.dtype))
-                continue
-            if instr.op == "index":
-                value: Expr = int_of(Polynomial.from_affine(instr.attr, dims))
-            elif instr.op == "cast":
-                value = _cast(given[0], payload.dtype_of(instr.operands[0]), instr.dtype)
-            elif instr.op == "extract":
-                assert self.nest.extract is not None
-                value = self.nest.extract(instr.attr, given)
-            else:
-                of = payload.dtype_of(instr.operands[0])
-                scalar_form = not self.nest.op.domain
-                value = scalar(instr.op, *given, dtype=instr.dtype, of=of, scalar_form=scalar_form)
-            name = f"{self.prefix}t{position}"
-            lets.append(Let(name, value, guarded=instr.op == "extract"))
-            refs.append(Var(name))
-        results = [refs[r] for r in payload.results]
-        return lets, [r for r in results if r is not None]
+    The names begin with the nest's prefix, if there is no other ``prefix``.
+    """
+    prefix = nest.prefix if prefix is None else prefix
+    payload: Payload = nest.op.payload
+    lets: list[Let] = []
+    refs: list[Expr | None] = []
+    used = {*payload.results, *(o for i in payload.instrs for o in i.operands)}
+    named: dict[tuple[Pointer, Polynomial], Var] = {}
+    for position, reference in enumerate(inputs):
+        if position not in used:
+            refs.append(None)
+        elif reference.pointer is None:
+            refs.append(reference.expr)
+        else:
+            key = (reference.pointer, reference.offset)
+            if key not in named:
+                named[key] = Var(f"{prefix}v{position}")
+                name = named[key].name
+                lets.append(Let(name, reference.load(), guarded=reference.guarded))
+            refs.append(named[key])
+    first_init = len(refs)
+    refs.extend(inits)
+    for at, position in enumerate(payload.results):
+        if first_init <= position < min(first_init + at, len(refs)):  # written before this one
+            start, name = refs[position], f"{prefix}old{position}"
+            if start is not None and start != Var(name):
+                lets.append(Let(name, start))
+                refs[position] = Var(name)
+    for position, instr in enumerate(payload.instrs):
+        operands = [refs[o] for o in instr.operands]
+        given = [o for o in operands if o is not None]
+        assert len(given) == len(operands), "the payload reads an operand that has no value"
+        if instr.op == "const":
+            refs.append(Number(instr.attr, instr.dtype))
+            continue
+        if instr.op == "index":
+            value: Expr = int_of(Polynomial.from_affine(instr.attr, dims))
+        elif instr.op == "cast":
+            value = _cast(given[0], payload.dtype_of(instr.operands[0]), instr.dtype)
+        elif instr.op == "extract":
+            assert nest.extract is not None
+            value = nest.extract(instr.attr, given)
+        else:
+            of = payload.dtype_of(instr.operands[0])
+            scalar_form = not nest.op.domain
+            value = scalar(instr.op, *given, dtype=instr.dtype, of=of, scalar_form=scalar_form)
+        name = f"{prefix}t{position}"
+        lets.append(Let(name, value, guarded=instr.op == "extract"))
+        refs.append(Var(name))
+    results = [refs[r] for r in payload.results]
+    return lets, [r for r in results if r is not None]
 
 
 def _cast(value: Expr, source: np.dtype, target: np.dtype) -> Expr:

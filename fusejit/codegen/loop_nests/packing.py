@@ -8,25 +8,10 @@ where they are, the others are copied into scratch in the tile's order first.
 from __future__ import annotations
 
 from fusejit.codegen.loop_nests.chunks import in_tiles
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    PayloadEmitter,
-    Reference,
-    over,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, over, point_of, wrap
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import floordiv, let, maximum, minimum, name, operand
-from fusejit.ir.loops.nodes import (
-    Element,
-    Expr,
-    Integer,
-    ParallelFor,
-    Scratch,
-    Stmt,
-    StoreElement,
-)
+from fusejit.ir.loops.nodes import Element, Expr, ParallelFor, Scratch, Stmt, StoreElement
 from fusejit.ir.loops.polynomial import Polynomial
 
 PACK = 512  # elements of a tile
@@ -39,29 +24,24 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
     rows: ``for i: for j: t[..] = b[i]`` and ``for e: o[start + e] = exp(a[start + e] * t[e])``.
     """
     *around, row, column = nest.loops
-    first = Polynomial.name("first")
+    first, e = name("first"), name("e")
     scratch: list[Stmt] = []
     pack: list[Stmt] = []
     unpack: list[Stmt] = []
     inputs: list[Reference] = []
     outputs: list[Reference] = []
     dtypes = nest.op.payload.arguments
-    e = Polynomial.name("e")
     for at, reference in enumerate((*nest.inputs, *nest.outputs)):
         is_input = at < len(nest.inputs)
         flat = flat_reference(nest, reference, row, column, first, e)
         if flat is None:
             packed = f"pack{at}"
             scratch.append(Scratch(packed, operand(PACK), dtypes[at], True))
-            place = Polynomial.name("i") * column.extent + Polynomial.name("j")
-            there = reference.substitute(row.var, first + Polynomial.name("i")).substitute(
-                column.var, Polynomial.name("j")
-            )
+            place = name("i") * column.extent + name("j")
+            there = reference.substitute(row.var, first + name("i"))
+            there = there.substitute(column.var, name("j"))
             assert there.pointer is not None
-            loops = [
-                LoopDim("i", Polynomial.name("rows"), False),
-                LoopDim("j", column.extent, False),
-            ]
+            loops = [LoopDim("i", name("rows"), False), LoopDim("j", column.extent, False)]
             if is_input or nest.op.payload.reads_init(at - len(nest.inputs)):
                 pack += wrap(loops, [StoreElement(packed, place, there.load())])
             if not is_input:
@@ -69,12 +49,9 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
                 unpack += wrap(loops, [whole])
             flat = Reference(packed, e)
         (inputs if is_input else outputs).append(flat)
-    inits: list[Expr | None] = [
-        r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(outputs)
-    ]
-    lets, results = PayloadEmitter(nest, nest.prefix).write(inputs, inits, {})
+    lets, results = point_of(nest, inputs, nest.inits(outputs), {})
     stores = [r.store(value) for r, value in zip(outputs, results, strict=True)]
-    count = Integer(Polynomial.name("rows") * column.extent)
+    count = name("rows") * column.extent
     tile: list[Stmt] = [
         let("first", name("start") + name("tile") * name("tile_rows")),
         let("rows", minimum("tile_rows", name("stop") - name("first"))),

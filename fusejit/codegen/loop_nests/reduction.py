@@ -16,21 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.loop_nests.accumulators import (
-    Accumulator,
-)
+from fusejit.codegen.loop_nests.accumulators import Accumulator
 from fusejit.codegen.loop_nests.column_reduction import down_columns
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopNest,
-    order_loops,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopNest, order_loops
 from fusejit.codegen.loop_nests.row_reduction import along_rows, of_everything
 from fusejit.codegen.loop_nests.short_rows import short_row_limit, short_rows
 from fusejit.ir.loops.index_math import less
-from fusejit.ir.loops.nodes import (
-    If,
-    Stmt,
-)
+from fusejit.ir.loops.nodes import If, Stmt
 
 
 def lower_reduction(
@@ -46,17 +38,9 @@ def lower_reduction(
     if parallel and not nest.loops[-1].is_reduction:
         return down_columns(nest, accs, parallel, reductions)
     if parallel and len(reductions) == 1 and all(acc.in_lanes for acc in accs):
-        limit = short_row_limit(nest, parallel[-1], reductions[0])
-        is_short = less(reductions[0].extent, limit)
-        return [
-            If(
-                is_short,
-                short_rows(nest, accs, parallel, reductions[0]),
-                along_rows(nest, accs, parallel, reductions),
-            )
-        ]
-    if parallel:
-        return along_rows(nest, accs, parallel, reductions)
-    if len(reductions) == 1:
+        is_short = less(reductions[0].extent, short_row_limit(nest, parallel[-1], reductions[0]))
+        short = short_rows(nest, accs, parallel, reductions[0])
+        return [If(is_short, short, along_rows(nest, accs, parallel, reductions))]
+    if not parallel and len(reductions) == 1:
         return of_everything(nest, accs, reductions[0], often=often)
-    return along_rows(nest, accs, [], reductions)
+    return along_rows(nest, accs, parallel, reductions)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
@@ -29,27 +30,10 @@ from fusejit.codegen.loop_nests.accumulators import (
     reduction_point,
     write_totals,
 )
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    Reference,
-    place_by_depth,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, place_by_depth, wrap
 from fusejit.dataclass import replace
-from fusejit.ir.loops.index_math import both, equal
-from fusejit.ir.loops.nodes import (
-    Element,
-    Expr,
-    For,
-    If,
-    Integer,
-    Let,
-    Number,
-    Scratch,
-    Stmt,
-    StoreElement,
-)
+from fusejit.ir.loops.index_math import both, equal, operand
+from fusejit.ir.loops.nodes import Element, Expr, For, If, Let, Number, Scratch, Stmt, StoreElement
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.types import IteratorType
 
@@ -124,15 +108,14 @@ class _Tile:
         inside = {*inner_vars, self.vector_dim, *(var for var, _ in self.rows)}
         outer = [p for p in self.nest.loops if p.var not in inside]
         reductions = [p for p in self.nest.loops if p.var in inner_vars]
-        num_points = self.extent
-        for _, size in self.rows:
-            num_points *= size
+        num_points = prod([self.extent, *(size for _, size in self.rows)])
         start: list[Stmt] = []
         for acc in self.accs:
-            count = Integer(Polynomial.const(num_points))
+            count = operand(num_points)
             start.append(Scratch(self._pointer(acc), count, acc.dtype, on_stack=True))
             if acc.start is None or not self.in_order:
-                start.append(filled(self._pointer(acc), num_points, self._first(acc)))
+                first = Number(0, acc.dtype) if self.in_order else acc.identity
+                start.append(filled(self._pointer(acc), num_points, first))
         vectors = range(0, self.extent, self.lanes)
         starts = [s for at in vectors for s in self._starts(at)]
         steps = [s for at in vectors for s in self._vector(at)]
@@ -166,9 +149,6 @@ class _Tile:
                 value = new if self.in_order else acc.combine(old, new)
                 stores.append(StoreElement(old.pointer, old.offset, value))
         return self._for(lets, stores)
-
-    def _first(self, acc: Accumulator) -> Number:
-        return Number(0, acc.dtype) if self.in_order else acc.identity
 
     def _starts(self, at: int) -> list[Stmt]:
         """Starts are what sums in order begin with; other totals are combined with them."""

@@ -24,12 +24,7 @@ from fusejit.codegen.loop_nests.accumulators import (
     write_totals,
 )
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    over,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, over, wrap
 from fusejit.codegen.loop_nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST
@@ -66,8 +61,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import cast, select
 
-STACK = 64  # levels of block totals: more than any array has
-
 
 def along_rows(
     nest: LoopNest,
@@ -97,14 +90,14 @@ def of_everything(
     totals = [Var(f"total{acc.suffix}") for acc in accs]
     end = write_totals(nest, accs, totals)
     if not often or of_numbers(accs):
-        return [*_of_blocks(nest, accs, loop, on_stack=not of_numbers(accs)), *end]
+        return [*_of_blocks(nest, accs, loop), *end]
     extent = loop.extent.as_constant()
     if extent is not None and extent <= FEW:
         some = _sequential if 0 < extent < FEWEST else _small_blocks
         return [*some(nest, accs, loop), *end]
     n = Integer(loop.extent)
-    statements = _of_blocks(nest, accs, loop, on_stack=not of_numbers(accs))
-    statements = [If(compute("<=", n, FEW), _small_blocks(nest, accs, loop), statements)]
+    blocks = _of_blocks(nest, accs, loop)
+    statements = [If(compute("<=", n, FEW), _small_blocks(nest, accs, loop), blocks)]
     is_sequential = both(compute("<=", 1, n), less(n, FEWEST))
     return [If(is_sequential, _sequential(nest, accs, loop), statements), *end]
 
@@ -123,8 +116,7 @@ def _sequential(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> l
         s = acc.suffix
         taken = select(is_within, result, acc.identity, acc.dtype)
         if acc.in_lanes:
-            size = operand(FEWEST)
-            starts.append(Scratch(f"lanes{s}", size, acc.dtype, True))
+            starts.append(Scratch(f"lanes{s}", operand(FEWEST), acc.dtype, True))
             value = acc.combine(acc.identity, taken)
             body.append(StoreElement(f"lanes{s}", name("j"), value))
             ends.append(let(f"total{s}", Call(f"sequential_{acc.combiner}", (Var(f"lanes{s}"),))))
@@ -132,8 +124,7 @@ def _sequential(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> l
             starts.append(Let(f"total{s}", acc.identity))
             value = acc.combine(Var(f"total{s}"), taken)
             body.append(Let(f"total{s}", value, rebind=True))
-    count = operand(FEWEST)
-    return [*starts, over("j", count, body), *ends]
+    return [*starts, over("j", FEWEST, body), *ends]
 
 
 def _small_blocks(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
@@ -156,13 +147,9 @@ def _small_blocks(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) ->
     return [*starts, loop_over, *ends]
 
 
-def _of_blocks(
-    nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, *, on_stack: bool = False
-) -> list[Stmt]:
-    """Statements that leave the totals of all numbers in ``total<suffix>``.
-
-    ``on_stack``: where there are few blocks their totals need no memory of the heap.
-    """
+def _of_blocks(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Statements that leave the totals of all numbers in ``total<suffix>``."""
+    on_stack = not of_numbers(accs)  # where there are few blocks no memory of the heap is needed
     block = BLOCK if _is_ordered(accs) else PLAIN_BLOCK
     blocks = Var("blocks")
     statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
@@ -170,8 +157,8 @@ def _of_blocks(
     for acc in accs:
         part = Scratch(f"part{acc.suffix}", blocks, acc.dtype, False)
         if on_stack:
-            size = operand(FEW)
-            statements += [replace(part, size=size, on_stack=True), If(are_many, [part])]
+            few = replace(part, size=operand(FEW), on_stack=True)
+            statements += [few, If(are_many, [part])]
         else:
             statements.append(part)
         if acc.of_numbers:
@@ -277,8 +264,7 @@ def _block_totals(
             ends.append(Let(f"block{s}", fold))
         elif s in narrow:
             starts.append(Let(f"narrow{s}", Number(0, narrow[s])))
-            wide = cast(Var(f"narrow{s}"), acc.dtype)
-            ends.append(Let(f"block{s}", wide))
+            ends.append(Let(f"block{s}", cast(Var(f"narrow{s}"), acc.dtype)))
         else:
             starts.append(Let(f"block{s}", acc.identity))
     widths = {FOLDS[acc.combiner][0] for acc in plain(accs) if acc.in_lanes}
@@ -286,12 +272,11 @@ def _block_totals(
         return [*starts, _lane_loop(nest, accs, loop, m, base, narrow), *ends, *pairs]
     (lanes,) = widths
     groups = _lane_loop(nest, accs, loop, operand(lanes), base + name("g") * lanes, narrow)
-    rest = let("rest", sub(m, name("full") * lanes))
     return [
         *starts,
         let("full", floordiv(m, lanes)),
         over("g", Var("full"), [groups]),
-        rest,
+        let("rest", sub(m, name("full") * lanes)),
         _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes, narrow),
         *ends,
         *pairs,
@@ -309,13 +294,13 @@ def _lane_loop(
     """Neighbours from ``start`` on, each into its lane (or into one accumulator)."""
     lets, results = reduction_point(nest, {loop.var: start + name("j")})
     body: list[Stmt] = list(lets)
-    lane = name("j")
     for acc, result in zip(accs, results, strict=True):
         if acc.of_numbers:
             continue
         if acc.in_lanes:
             lanes = f"lanes{acc.suffix}"
-            body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
+            old = Element(lanes, name("j"))
+            body.append(StoreElement(lanes, old.offset, acc.combine(old, result)))
         elif narrow and acc.suffix in narrow:
             total, dtype = f"narrow{acc.suffix}", narrow[acc.suffix]
             part = cast(result, dtype)
@@ -393,13 +378,13 @@ def _lanes(accs: Sequence[Accumulator]) -> list[Stmt]:
         if acc.of_numbers:
             lanes += deviations.scratch_of_rows(acc)
         elif acc.in_lanes:
-            size = operand(FOLDS[acc.combiner][0])
-            lanes.append(Scratch(f"lanes{acc.suffix}", size, acc.dtype, True))
+            count = operand(FOLDS[acc.combiner][0])
+            lanes.append(Scratch(f"lanes{acc.suffix}", count, acc.dtype, True))
     return lanes
 
 
 def _stacks(accs: Sequence[Accumulator]) -> list[Stmt]:
-    size = operand(STACK)
+    size = operand(deviations.STACK)
     ordered = _is_ordered(accs)
     return [
         *(s for _, acc in of_numbers(accs) for s in deviations.scratch_of_stack(acc)),

@@ -14,23 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.loop_nests.chunks import chunked, work_ns
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    PayloadEmitter,
-    order_loops,
-    wrap,
-)
-from fusejit.ir.loops.nodes import (
-    Expr,
-    For,
-    Integer,
-    Let,
-    Number,
-    ParallelFor,
-    Stmt,
-    Var,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, order_loops, point_of, wrap
+from fusejit.ir.loops.nodes import For, Integer, Let, Number, ParallelFor, Stmt, Var
 
 
 def lower_scan(
@@ -57,7 +42,10 @@ def lower_scan(
     if inner in in_sequence:
         statements = wrap(parallel, _along_rows(nest, in_sequence, carried, started))
         return [chunked(parallel[0], statements, work, nest.op.name)] if parallel else statements
-    body = _point(nest, carried)
+    inits = [r.load() if c else None for r, c in zip(nest.outputs, carried, strict=True)]
+    lets, results = point_of(nest, nest.inputs, inits, nest.index_dims)
+    stores = (r.store(value) for r, value in zip(nest.outputs, results, strict=True))
+    body: list[Stmt] = [*lets, *stores]
     column = parallel.pop()
     if parallel:
         statements = wrap([*parallel, *in_sequence, column], body)
@@ -67,22 +55,13 @@ def lower_scan(
     return [ParallelFor(Integer(column.extent), work, rows, nest.op.name)]
 
 
-def _point(nest: LoopNest, carried: Sequence[bool]) -> list[Stmt]:
-    """One point: the payload, and the store of every result."""
-    inits = [r.load() if c else None for r, c in zip(nest.outputs, carried, strict=True)]
-    lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
-    return [*lets, *(r.store(value) for r, value in zip(nest.outputs, results, strict=True))]
-
-
 def _along_rows(
     nest: LoopNest, rows: Sequence[LoopDim], carried: Sequence[bool], started: Sequence[bool]
 ) -> list[Stmt]:
     """One row: carried results in variables, stored when the row is done."""
     names = [f"{nest.prefix}carried{k}" for k in range(len(carried))]
-    inits: list[Expr | None] = [
-        Var(name) if c else None for name, c in zip(names, carried, strict=True)
-    ]
-    lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
+    inits = [Var(name) if c else None for name, c in zip(names, carried, strict=True)]
+    lets, results = point_of(nest, nest.inputs, inits, nest.index_dims)
     before: list[Stmt] = []
     body: list[Stmt] = list(lets)
     after: list[Stmt] = []

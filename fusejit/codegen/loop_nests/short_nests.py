@@ -17,25 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.chains import (
-    Chain,
-    chain_of,
-)
+from fusejit.codegen.analysis.chains import Chain, chain_of
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.codegen.analysis.rewriting import with_bodies
+from fusejit.codegen.loop_nests.loop_nest import over
 from fusejit.ir.loops.index_math import compute
 from fusejit.ir.loops.mentioned_names import mentions
-from fusejit.ir.loops.nodes import (
-    Expr,
-    For,
-    If,
-    Integer,
-    Let,
-    Stmt,
-    Var,
-    While,
-)
-from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.nodes import Expr, For, If, Let, Stmt, Var, While
 
 FEW = 8  # points
 LIMIT = 12  # statements at one point
@@ -82,5 +70,4 @@ class _Emitter:
             return None
         new = chain.with_names(names)
         self.count += 1
-        few = For(prefix, Integer(Polynomial.const(0)), chain.nest.extent, new.points)
-        return [*new.levels[0], few]
+        return [*new.levels[0], over(prefix, chain.nest.extent, new.points)]

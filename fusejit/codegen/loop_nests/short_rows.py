@@ -19,9 +19,9 @@ from fusejit.codegen.loop_nests.chunks import in_tiles, work_ns
 from fusejit.codegen.loop_nests.loop_nest import (
     LoopDim,
     LoopNest,
-    PayloadEmitter,
     calls_vector_functions,
     over,
+    point_of,
 )
 from fusejit.codegen.loop_nests.packing import flat_reference
 from fusejit.ir.interpreter.summation import FEWEST
@@ -88,10 +88,10 @@ def short_rows(
         for acc in accs
         for each in (*names, *(("squares",) if acc.of_numbers else ()))
     ]
-    row_of_means = operand(_TILE)
-    scratch += [
-        Scratch(f"about{acc.suffix}", row_of_means, acc.dtype, True) for _, acc in of_numbers(accs)
+    means = [
+        Scratch(f"about{a.suffix}", operand(_TILE), a.dtype, True) for _, a in of_numbers(accs)
     ]
+    scratch += means
     work = work_ns(nest)
     comment = f"{nest.op.name}, short rows"
     return [in_tiles(around, row, _TILE, scratch, tile, work, comment)]
@@ -163,12 +163,11 @@ def _values_of_a_tile(
     first, e = name("c0"), name("e")
     flat = [flat_reference(nest, r, row, loop, first, e) for r in nest.inputs]
     inputs = [r for r in flat if r is not None]
-    emitter = PayloadEmitter(nest, nest.prefix)
-    lets, results = emitter.write(inputs, [None] * len(nest.outputs), {})
+    lets, results = point_of(nest, inputs, [None] * len(nest.outputs), {})
     stores = [
         StoreElement(f"value{acc.suffix}", e, result)
         for acc, result in zip(accs, results, strict=True)
     ]
-    loop_over_all = over("e", Integer(name("w") * loop.extent), [*lets, *stores])
+    loop_over_all = over("e", name("w") * loop.extent, [*lets, *stores])
     at = name("c") * loop.extent + name("r")
     return [loop_over_all], [Element(f"value{acc.suffix}", at) for acc in accs]

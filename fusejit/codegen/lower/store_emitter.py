@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import MemRef
-from fusejit.codegen.loop_nests.loop_nest import PayloadEmitter, place_by_depth
+from fusejit.codegen.loop_nests.loop_nest import place_by_depth, point_of
 from fusejit.codegen.loop_nests.scattered import operand_maps, scatter_payload
 from fusejit.codegen.lower.kernel_emitter import KernelEmitter, Mask
 from fusejit.dataclass import replace
@@ -129,7 +129,7 @@ class StoreEmitter(KernelEmitter):
         )
         nest = self._nest(combined, [], None)
         nest.prefix = self._name("y")
-        lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, [], nest.index_dims)
+        lets, results = point_of(nest, nest.inputs, [], nest.index_dims)
         dims: dict[int, Polynomial] = {}
         for axis, subscript in enumerate(results[:-1]):
             lets.append(Let(f"{nest.prefix}i{axis}", subscript))
