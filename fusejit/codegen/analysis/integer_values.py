@@ -213,20 +213,17 @@ def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
     return known is not None and not isinstance(known, Polynomial | Narrow | Unsigned)
 
 
-def _arithmetic(compute: Callable[..., Polynomial]) -> _Reader:
-    def read(of: _Operation) -> Known64 | None:
-        known = of.integers()
-        return compute(*known) if known is not None and of.dtype == I64 else None
-
-    return read
-
-
-def _comparison(compare: Callable[[Polynomial, Polynomial], Condition]) -> _Reader:
+def _comparison(compare: Callable[..., Known64]) -> _Reader:
     def read(of: _Operation) -> Known64 | None:
         known = of.integers()
         return compare(*known) if known is not None else None
 
     return read
+
+
+def _arithmetic(compute: Callable[..., Polynomial]) -> _Reader:
+    read = _comparison(compute)
+    return lambda of: read(of) if of.dtype == I64 else None
 
 
 def _less(of: _Operation) -> Known64 | None:
@@ -341,21 +338,13 @@ _OF_BOOLS: dict[str, _Reader] = {
     **dict.fromkeys(("logical_not", "invert"), _opposite),
     "select": _select,
 }
-_COMPARISONS: dict[str, _Reader] = {
-    "less": _less,
-    "greater_equal": _comparison(NonNegative),
-    "less_equal": _comparison(lambda a, b: NonNegative(b, a)),
-    "greater": _comparison(lambda a, b: Not(NonNegative(b, a))),
-    "equal": _comparison(Equal),
-    "not_equal": _comparison(lambda a, b: Not(Equal(a, b))),
-}
-_SIGNS = {
-    "<": "less",
-    ">=": "greater_equal",
-    "<=": "less_equal",
-    ">": "greater",
-    "==": "equal",
-    "!=": "not_equal",
+_COMPARISONS: dict[tuple[str, str], _Reader] = {
+    ("less", "<"): _less,
+    ("greater_equal", ">="): _comparison(NonNegative),
+    ("less_equal", "<="): _comparison(lambda a, b: NonNegative(b, a)),
+    ("greater", ">"): _comparison(lambda a, b: Not(NonNegative(b, a))),
+    ("equal", "=="): _comparison(Equal),
+    ("not_equal", "!="): _comparison(lambda a, b: Not(Equal(a, b))),
 }
 _READERS: dict[Operation, _Reader] = {
     CONVERT: _converted,
@@ -364,8 +353,8 @@ _READERS: dict[Operation, _Reader] = {
     Operation("&"): _both,
     Operation("|"): _either,
     Operation("not"): _opposite,
-    **{Operation(sign): _COMPARISONS[name] for sign, name in _SIGNS.items()},
-    **{Operation(n, k): read for n, read in _COMPARISONS.items() for k in "biuf"},
+    **{Operation(sign): read for (_, sign), read in _COMPARISONS.items()},
+    **{Operation(n, k): read for (n, _), read in _COMPARISONS.items() for k in "biuf"},
     **{Operation(n, k): read for n, read in _OF_INTEGERS.items() for k in "iu"},
     **{
         Operation(n, k, scalar_form=True): _OF_INTEGERS[n]

@@ -84,7 +84,7 @@ class KernelEmitter(KernelMemory):
         memory = target.memory
         extents = extent_polynomials(result.type.extents)
         if memory is None or memory.strides != dense_strides(extents):
-            memory = self._heap(result.type.dtype, result.type.extents, None)
+            memory = self._heap(result.type, None)
         fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
         self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
@@ -293,7 +293,7 @@ class KernelEmitter(KernelMemory):
         return Reference(pointer, offset, guarded=guarded, role=memref.memory.role)
 
     def _temporary_copy(self, source: MemRef, value: Value) -> MemRef:
-        memory = self._heap(value.type.dtype, value.type.extents, None)
+        memory = self._heap(value.type, None)
         target = MemRef.whole(memory)
         self._copy_from(source, value, target, "temporary")
         return target

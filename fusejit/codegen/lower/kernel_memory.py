@@ -11,13 +11,13 @@ from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import Expr, Free, Integer, Let, Number, Scratch, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.ops import ConstantOp, Load, ReshapeOp, ViewOp
+from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
@@ -130,13 +130,9 @@ class KernelMemory:
         return f"{prefix}{self.counter - 1}"
 
     def _heap(
-        self,
-        dtype: np.dtype,
-        extents: tuple[AffineExpr, ...],
-        order: tuple[int, ...] | None,
-        rotates: bool = False,
+        self, type_: TensorType, order: tuple[int, ...] | None, rotates: bool = False
     ) -> Memory:
-        polynomials = extent_polynomials(extents)
+        dtype, polynomials = type_.dtype, extent_polynomials(type_.extents)
         name = self._name("t")
         scope = self._next_scope("rotating" if rotates else name)
         size = product(polynomials)
@@ -201,7 +197,7 @@ class KernelMemory:
             memref = MemRef(self.buffer_memory(view.buffer), view.map)
         else:
             rotates = any(r.value is value for r in self.assignment.rotated.values())
-            memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
+            memory = self._heap(value.type, value.order, rotates)
             memref = MemRef.whole(memory)
         self.memrefs[value] = memref
         return memref

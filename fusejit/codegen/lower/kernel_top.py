@@ -15,6 +15,7 @@ from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
 from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import Path
 from fusejit.ir.loops.index_math import (
+    I64,
     Index,
     add,
     both,
@@ -50,7 +51,6 @@ from fusejit.ir.traced import ArrayClass
 from fusejit.ir.values import Buffer, Layout
 
 _MAX_ARRAY_SCOPE = 15
-_I64 = np.dtype(np.int64)
 
 
 def kernel_top(
@@ -66,11 +66,12 @@ def kernel_top(
     ``symbols`` are those that the launcher learns on its way.
     """
     graph = program.graph
+    by_path = {b.origin.attr: n for n, b in program.arguments.items() if b.origin is not None}
     is_first = number == 0
     used = all_mentioned(statements)
-    guards = _split_guards(program) if is_first else []
+    guards = _split_guards(program, by_path) if is_first else []
     wanted = [n for n in arrays if f"p_{n}" in used or (is_first and n in program.arguments)]
-    sizes = _sizes(graph, program.arguments)
+    sizes = _sizes(graph, by_path)
     needed = set(used)
     for guard in guards:
         needed |= _words(guard.expr)
@@ -87,8 +88,8 @@ def kernel_top(
         if where is not None and where[0] in wanted:
             top.append(Let(symbol.name, Field(where[0], "shape", where[1])))
         else:
-            parameters.append(KernelParameter(symbol.name, _I64))
-    parameters += [KernelParameter(n, _I64) for n in symbols if n in used]
+            parameters.append(KernelParameter(symbol.name, I64))
+    parameters += [KernelParameter(n, I64) for n in symbols if n in used]
     for at, scalar in enumerate(graph.scalars):
         name = f"x{at}"
         if name in used:
@@ -96,7 +97,7 @@ def kernel_top(
             parameters.append(KernelParameter(name, dtype))
             top.append(Let(name, convert(Var(name), dtype), rebind=True))
     if is_first:
-        top += _checks(program, guards, classes)
+        top += _checks(program, guards, classes, by_path)
     for at, name in enumerate(wanted):
         if name in program.arguments:
             top += _strides(name, program.arguments[name], used)
@@ -111,9 +112,8 @@ def _words(expr: object) -> set[str]:
     return set(text.split())
 
 
-def _sizes(graph: Graph, arguments: Mapping[str, Buffer]) -> dict[str, tuple[str, int]]:
+def _sizes(graph: Graph, by_path: Mapping[Path, str]) -> dict[str, tuple[str, int]]:
     """Symbols that are the length of an argument's axis: name -> (array, axis)."""
-    by_path = {b.origin.attr: n for n, b in arguments.items() if b.origin is not None}
     found = {}
     for symbol in graph.symbols:
         if symbol.expr.op == "size":
@@ -123,13 +123,12 @@ def _sizes(graph: Graph, arguments: Mapping[str, Buffer]) -> dict[str, tuple[str
     return found
 
 
-def _split_guards(program: Program) -> list[Guard]:
+def _split_guards(program: Program, by_path: Mapping[Path, str]) -> list[Guard]:
     """Guards that the kernel can check; the others are left to the launcher."""
-    paths = {b.origin.attr for b in program.arguments.values() if b.origin is not None}
     known = frozenset(s.name for s in program.graph.symbols)
     mine = []
     for guard in program.graph.guards:
-        if is_kernel_guard(guard.expr, paths.__contains__, known):
+        if is_kernel_guard(guard.expr, by_path.__contains__, known):
             mine.append(guard)
         else:
             program.host_guards.append(guard)
@@ -137,9 +136,11 @@ def _split_guards(program: Program) -> list[Guard]:
 
 
 def _checks(
-    program: Program, guards: Sequence[Guard], classes: Mapping[Path, ArrayClass]
+    program: Program,
+    guards: Sequence[Guard],
+    classes: Mapping[Path, ArrayClass],
+    by_path: Mapping[Path, str],
 ) -> list[Stmt]:
-    by_path = {b.origin.attr: n for n, b in program.arguments.items() if b.origin is not None}
     checks: list[Stmt] = []
     for guard in guards:
         asked = kernel_expr(guard.expr, by_path.__getitem__)
@@ -166,9 +167,8 @@ def _overlap_checks(program: Program) -> list[Stmt]:
         checks += _own_overlap_checks(name, program.arguments[name])
         for k, other in enumerate(names):
             if k != at and not (is_written[k] and k < at):
-                meet = both(
-                    less(f"low_{name}", f"high_{other}"), less(f"low_{other}", f"high_{name}")
-                )
+                begins_before = less(f"low_{name}", f"high_{other}")
+                meet = both(begins_before, less(f"low_{other}", f"high_{name}"))
                 checks.append(_exit_if(meet, Status.OVERLAP))
     return checks
 
@@ -199,9 +199,8 @@ def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
     for axis, extent in enumerate(buffer.type.extents):
         if extent.as_symbol() is None or own.get(axis) != extent.as_symbol():
             length = Field(name, "shape", axis)
-            checks.append(
-                _exit_if(compute("!=", length, Polynomial.from_affine(extent)), Status.GUARD)
-            )
+            differs = compute("!=", length, Polynomial.from_affine(extent))
+            checks.append(_exit_if(differs, Status.GUARD))
     return checks
 
 

@@ -9,12 +9,7 @@ from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.codegen.bufferize.in_place import overwritten_products
-from fusejit.codegen.bufferize.memrefs import (
-    Memory,
-    MemRef,
-    dense_strides,
-    extent_polynomials,
-)
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.loop_passes.index_checks import facts_of_symbols
 from fusejit.codegen.loop_passes.roll_back import may_end, with_undo_log
 from fusejit.codegen.lower.deferred_errors import rolled_back
@@ -27,12 +22,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, deferred_ops, is_draw, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops.nodes import (
-    Free,
-    Role,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Free, Role, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import (
     ArrayRef,
@@ -126,8 +116,7 @@ class _Lowering(ParallelLoopEmitter):
         self._copy_results()
         self._finish_kernel()
         program.kept = self._kept()
-        for result in graph.results:
-            program.results.append(self._result(result))
+        program.results += map(self._result, graph.results)
         return program
 
     def _steps(self, block: Block) -> None:
@@ -140,7 +129,10 @@ class _Lowering(ParallelLoopEmitter):
                 self._finish_kernel()
             step = here
             if isinstance(op, GenericOp) and op.library_call is not None:
-                self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
+                self._begin_step()
+                refs = tuple(self._array_ref(operand.value) for operand in op.inputs)
+                out = self._array_ref(op.results[0])
+                self.program_steps.append(LibraryCall(op.library_call, refs, out))
             elif isinstance(op, HostCall) and not op.inline:
                 self._host_step(op)
             elif isinstance(op, Bind) and op in self.binds:
@@ -167,13 +159,10 @@ class _Lowering(ParallelLoopEmitter):
         else:
             strides = tuple(map(Polynomial.name, stride_names(name, buffer)))
             if buffer.layout is Layout.UNIT and order:
-                inner = order[-1]
-                strides = tuple(
-                    Polynomial.const(1) if k == inner else s for k, s in enumerate(strides)
-                )
+                one = Polynomial.const(1)
+                strides = tuple(one if k == order[-1] else s for k, s in enumerate(strides))
         dtype, alias_class = buffer.type.dtype, buffer.alias_class
-        role = Role.ARGUMENT
-        return Memory(f"p_{name}", dtype, strides, alias_class, role=role, array=name)
+        return Memory(f"p_{name}", dtype, strides, alias_class, role=Role.ARGUMENT, array=name)
 
     # -- results --------------------------------------------------------------------------------
     def _copy_results(self) -> None:
@@ -183,9 +172,8 @@ class _Lowering(ParallelLoopEmitter):
                 continue
             if any(s.value is result for s in self.graph.scalars):
                 continue
-            name, memory = self.slots.add(result.type.dtype, result.type.extents, result.order)
-            target = MemRef(memory, IndexingMap.identity(result.type.rank))
-            self._copy(result, target, "copy")
+            name, memory = self.slots.add(result.type, result.order)
+            self._copy(result, MemRef.whole(memory), "copy")
             self.slots.name_of[result] = name
 
     def _result(self, result: Value | View) -> ResultRef:
@@ -221,8 +209,7 @@ class _Lowering(ParallelLoopEmitter):
 
     # -- kernels --------------------------------------------------------------------------------
     def _finish_kernel(self) -> None:
-        for name in self.frees:
-            self.statements.append(Free(name))
+        self.statements += map(Free, self.frees)
         statements, self.statements, self.frees = self.statements, [], []
         is_first = not self.num_kernels
         if not statements and not is_first:
@@ -279,12 +266,6 @@ class _Lowering(ParallelLoopEmitter):
         if not self.num_kernels or self.statements:
             self._finish_kernel()
 
-    def _library_step(self, function: str, operands: Sequence[Value], result: Value) -> None:
-        """A call of a library or host function on the launcher's arrays."""
-        self._begin_step()
-        refs = tuple(self._array_ref(value) for value in operands)
-        self.program_steps.append(LibraryCall(function, refs, self._array_ref(result)))
-
     def _host_step(self, op: HostCall) -> None:
         """A call of a host function, whose results are the arrays of slots."""
         self._begin_step()
@@ -310,7 +291,9 @@ class _Lowering(ParallelLoopEmitter):
     # -- blocks of the launcher -----------------------------------------------------------------
     def _host_loop(self, op: Loop) -> None:
         """A loop of the launcher: what is carried lies in the slots of the results."""
-        targets = [self._start(r, v) for r, v in zip(op.results, op.carried, strict=True)]
+        targets = [self.slots.name_of[result] for result in op.results]
+        for result, start in zip(op.results, op.carried, strict=True):
+            self._copy(start, self.memrefs[result], "carry")
         for argument, result in zip(op.body.arguments, op.results, strict=True):
             self.slots.name_of[argument] = self.slots.name_of[result]
             self.memrefs[argument] = self.memrefs[result]
@@ -324,11 +307,6 @@ class _Lowering(ParallelLoopEmitter):
         self.program_steps.append(
             HostLoop(body, op.induction, op.lower, op.upper, op.step, condition, test)
         )
-
-    def _start(self, result: Value, start: Value) -> str:
-        name = self.slots.name_of[result]
-        self._copy(start, self.memrefs[result], "carry")
-        return name
 
     def _host_cond(self, op: Cond) -> None:
         """A conditional of the launcher: both blocks fill the slots of the results."""
@@ -349,10 +327,8 @@ class _Lowering(ParallelLoopEmitter):
         moves = []
         if targets:
             for target, value in zip(targets, block.yields, strict=True):
-                name, memory = self.slots.add(
-                    value.type.dtype, value.type.extents, value.order, block
-                )
-                self._copy(value, MemRef(memory, IndexingMap.identity(value.type.rank)), "carry")
+                name, memory = self.slots.add(value.type, value.order, block)
+                self._copy(value, MemRef.whole(memory), "carry")
                 moves.append((target, name))
         self._finish_kernel()
         steps, self.program_steps = self.program_steps, outer
@@ -384,19 +360,15 @@ class _Lowering(ParallelLoopEmitter):
                 return self._part_of(View(op.view.buffer, map, extents))
             else:
                 break
-        memref = self.memrefs.get(value)
-        name = self.slots.name_of.get(value, "")
-        if not name:
-            assert memref is not None
-            assert memref.memory is not None
-            name = memref.memory.array
-            shown = next(
-                (v for v, n in self.slots.name_of.items() if n == name and isinstance(v, Value)),
-                None,
-            )
+        name_of = self.slots.name_of
+        if value not in name_of:
+            memory = self.memrefs[value].memory
+            assert memory is not None
+            name = memory.array
             # computed inside the slot of a view with added axes: take them off again
-            assert shown is not None
+            shown = next(v for v, n in name_of.items() if n == name and isinstance(v, Value))
             return self._without_added_axes(name, shown, value, map, extents)
+        name = name_of[value]
         if map.is_identity and extents == value.type.extents:
             return ArrayRef(name)
         return ArrayRef(name, map, extents)  # also the first few elements: x[:-1]
@@ -417,11 +389,7 @@ class _Lowering(ParallelLoopEmitter):
             outer = op.map.compose(outer)
             value = op.source
         axis_of = {r.as_dim(): k for k, r in enumerate(outer.results)}
-        back = IndexingMap(
-            root.type.rank,
-            tuple(
-                AffineExpr.dim(axis_of[d]) if d in axis_of else AffineExpr.const(0)
-                for d in range(shown.type.rank)
-            ),
-        )
+        axes = (axis_of.get(d) for d in range(shown.type.rank))
+        results = (AffineExpr.const(0) if k is None else AffineExpr.dim(k) for k in axes)
+        back = IndexingMap(root.type.rank, tuple(results))
         return ArrayRef(name, back.compose(map), extents)

@@ -46,7 +46,7 @@ class RegionEmitter(BlockEmitter):
                 self.statements.append(Let(name, source))
                 loop_buffer = MemRef(expr=Var(name))
             else:
-                memory = self._heap(value.type.dtype, value.type.extents, value.order)
+                memory = self._heap(value.type, value.order)
                 loop_buffer = MemRef.whole(memory)
                 self._copy(start, loop_buffer, "carry")
             loop_buffers.append(loop_buffer)
@@ -120,8 +120,7 @@ class RegionEmitter(BlockEmitter):
             if buffer not in self.assignment.slot_buffers:
                 continue
             home = homes[buffer] = self.memory[buffer]
-            type_ = buffer.type
-            heap = self._heap(type_.dtype, type_.extents, buffer.order, True)
+            heap = self._heap(buffer.type, buffer.order, True)
             self.memory[buffer] = replace(heap, alias_class=buffer.alias_class)
             self._copy_memory(buffer, home, self.memory[buffer])
         return homes
@@ -173,7 +172,7 @@ class RegionEmitter(BlockEmitter):
                 self.statements.append(Let(name, Number(0, result.type.dtype)))
                 loop_buffers.append(MemRef(expr=Var(name)))
             else:
-                memory = self._heap(result.type.dtype, result.type.extents, result.order)
+                memory = self._heap(result.type, result.order)
                 loop_buffers.append(MemRef.whole(memory))
         predicate = self.number(op.predicate)
         then = self._region(op.then_block, loop_buffers)

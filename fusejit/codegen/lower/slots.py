@@ -7,24 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import BufferAssignment
-from fusejit.codegen.bufferize.memrefs import (
-    Memory,
-    MemRef,
-    dense_strides,
-    extent_polynomials,
-)
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host_blocks import host_blocks, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops.nodes import (
-    Role,
-)
-from fusejit.ir.loops.program import (
-    ArrayRef,
-    Program,
-    Slot,
-)
+from fusejit.ir.loops.nodes import Role
+from fusejit.ir.loops.program import ArrayRef, Program, Slot
 from fusejit.ir.ops import (
     Alloc,
     Assert,
@@ -40,6 +29,7 @@ from fusejit.ir.ops import (
     ViewOp,
     walk,
 )
+from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value, View
 
 
@@ -103,62 +93,49 @@ class Slots:
         self.positions = {op: at for at, op in enumerate(walk(graph.block))}
 
     def add(
-        self,
-        dtype: np.dtype,
-        extents: tuple[AffineExpr, ...],
-        order: tuple[int, ...] | None,
-        home: Block | None = None,
+        self, type_: TensorType, order: tuple[int, ...] | None, home: Block | None = None
     ) -> tuple[str, Memory]:
         """A new array of the launcher, made where the block ``home`` begins."""
         name = f"r{self._count}"
         self._count += 1
-        slot = self.named[name] = Slot(name, dtype, extents, order)
+        slot = self.named[name] = Slot(name, type_.dtype, type_.extents, order)
         self.of_block[home or self._graph.block].append(slot)
-        self.arrays[name] = (dtype, len(extents))
-        strides = dense_strides(extent_polynomials(extents), order)
-        return name, Memory(f"p_{name}", dtype, strides, role=Role.RESULT, array=name)
+        self.arrays[name] = (type_.dtype, type_.rank)
+        strides = dense_strides(extent_polynomials(type_.extents), order)
+        return name, Memory(f"p_{name}", type_.dtype, strides, role=Role.RESULT, array=name)
 
     def make(self) -> None:
         """One for each value and buffer that lives from step to step, or is a result."""
         placed: set[Value] = set()
+        defining = self._assignment.defining
         for written, product in self._overwritten.items():
-            name, memory = self.add(written.type.dtype, written.type.extents, None)
+            name, memory = self.add(written.type, None)
             for value in (written, product):
-                self.name_of[value] = name
-                self._memrefs[value] = MemRef(memory, IndexingMap.identity(value.type.rank))
+                self.name_of[value], self._memrefs[value] = name, MemRef.whole(memory)
                 self._place(self._buffer_of(value), value)
                 placed.add(value)
         for result in self._graph.results:
             if isinstance(result, View):
                 continue
             root = self._assignment.root(result)
-            if root in placed or not isinstance(
-                self._assignment.defining.get(root), GenericOp | Loop | Cond | Load
-            ):
+            op = defining.get(root)
+            if root in placed or not isinstance(op, GenericOp | Loop | Cond | Load):
                 continue
             buffer = self._buffer_of(root)
-            if buffer is None and isinstance(self._assignment.defining[root], Load):
+            if (buffer is None and isinstance(op, Load)) or runs_on_host(op):
                 continue
-            if runs_on_host(self._assignment.defining[root]):
-                continue
-            slot = self._slot_through_views(result, root)
-            if slot is not None:
+            if self._has_slot_through_views(result, root):
                 placed.add(root)
                 self._place(buffer, root)
         for value in sorted(self._assignment.slot_values - placed, key=self._result_position):
-            if isinstance(
-                self._assignment.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
-            ):
-                if isinstance(self._assignment.defining.get(value), Load) and (
-                    value not in self._assignment.snapshots
-                ):
-                    continue
-                self._slot_for(value, self._home(value))
+            op = defining.get(value)
+            is_read_there = isinstance(op, Load) and value not in self._assignment.snapshots
+            if isinstance(op, GenericOp | Loop | Cond | Load | HostCall) and not is_read_there:
+                name, memory = self.add(value.type, value.order, self.home_of[op])
+                self.name_of[value], self._memrefs[value] = name, MemRef.whole(memory)
         for buffer in self._graph.buffers:
             if buffer in self._assignment.slot_buffers:
-                name, memory = self.add(
-                    buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
-                )
+                name, memory = self.add(buffer.type, buffer.order, self.home_of.get(buffer))
                 self.name_of[buffer] = name
                 self._memory[buffer] = replace(memory, alias_class=buffer.alias_class)
 
@@ -179,16 +156,6 @@ class Slots:
             assert memory is not None
             self._memory[buffer] = replace(memory, alias_class=buffer.alias_class)
 
-    def _slot_for(self, value: Value, home: Block) -> str:
-        name, memory = self.add(value.type.dtype, value.type.extents, value.order, home)
-        self.name_of[value] = name
-        self._memrefs[value] = MemRef(memory, IndexingMap.identity(value.type.rank))
-        return name
-
-    def _home(self, value: Value) -> Block:
-        """The block of the launcher in which an op defines a value."""
-        return self.home_of[self._assignment.defining[value]]
-
     def _position(self, value: Value) -> int:
         return self.positions[self._assignment.defining[value]]
 
@@ -196,64 +163,54 @@ class Slots:
         """Where a value is defined, and which of its op's results it is."""
         return self._position(value), self._assignment.defining[value].results.index(value)
 
-    def _slot_through_views(self, result: Value, root: Value) -> str | None:
-        """A slot with the result's shape in which its root can be computed, if views only permute
-        axes and add axes of length 1."""
+    def _has_slot_through_views(self, result: Value, root: Value) -> bool:
+        """Make a slot with the result's shape in which its root can be computed, if views only
+        permute axes and add axes of length 1."""
         if isinstance(self._assignment.defining[result], ReshapeOp):
-            return self._slot_through_reshapes(result, root)
+            return self._has_slot_through_reshapes(result, root)
         map = IndexingMap.identity(result.type.rank)
         value = result
         while value is not root:
             op = self._assignment.defining[value]
             if not isinstance(op, ViewOp):
-                return None
+                return False
             map = op.map.compose(map)
             value = op.source
         dims = [r.as_dim() for r in map.results]
         if None in dims or len(set(dims)) != len(dims):
-            return None
+            return False
         missing = set(range(result.type.rank)) - set(dims)
         if any(result.type.extents[d].as_constant() != 1 for d in missing):
-            return None
-        if any(
-            root.type.extents[k] != result.type.extents[d]
-            for k, d in enumerate(dims)
-            if d is not None
-        ):
-            return None
-        name, memory = self.add(result.type.dtype, result.type.extents, result.order)
+            return False
+        if root.type.extents != tuple(result.type.extents[d] for d in dims if d is not None):
+            return False
+        name, memory = self.add(result.type, result.order)
         strides = tuple(memory.strides[d] for d in dims if d is not None)
         self.name_of[result] = name
-        self._memrefs[root] = MemRef(
-            replace(memory, strides=strides), IndexingMap.identity(root.type.rank)
-        )
-        if value is result:
-            self.name_of[root] = name
-        return name
+        self._memrefs[root] = MemRef.whole(replace(memory, strides=strides))
+        return True
 
-    def _slot_through_reshapes(self, result: Value, root: Value) -> str | None:
-        """A slot with the result's shape that its root fills, both being dense in C order."""
+    def _has_slot_through_reshapes(self, result: Value, root: Value) -> bool:
+        """Make a slot with the result's shape that its root fills, both dense in C order."""
         value = result
         while value is not root:
             op = self._assignment.defining[value]
             if not isinstance(op, ReshapeOp) or value.order is not None:
-                return None
+                return False
             value = op.source
         if root.order is not None or not root.type.rank:
-            return None
+            return False
         if self._are_bound_after(root, result.type.extents):
-            return None
+            return False
         if self._is_checked_after(root, result):
-            return None
-        name, memory = self.add(result.type.dtype, result.type.extents, None)
+            return False
+        name, memory = self.add(result.type, None)
         strides = dense_strides(extent_polynomials(root.type.extents))
-        identity = IndexingMap.identity(root.type.rank)
+        identity, shape = IndexingMap.identity(root.type.rank), root.type.extents
         self.name_of[result] = name
-        self._memrefs[root] = MemRef(replace(memory, strides=strides), identity)
-        self.reshaped[root] = ArrayRef(
-            name, identity, root.type.extents, ArrayRef(name), root.type.extents
-        )
-        return name
+        self._memrefs[root] = MemRef.whole(replace(memory, strides=strides))
+        self.reshaped[root] = ArrayRef(name, identity, shape, ArrayRef(name), shape)
+        return True
 
     def _are_bound_after(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
         """Whether the launcher knows some of the extents only when the value is computed."""

@@ -59,7 +59,7 @@ class StoreEmitter(KernelEmitter):
             buffer = op.buffer
             if buffer not in self.memory:
                 rotates = any(buffer in r.loop_buffers for r in self.assignment.rotated.values())
-                memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
+                memory = self._heap(buffer.type, buffer.order, rotates)
                 self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
         else:
             assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
