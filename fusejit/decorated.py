@@ -96,23 +96,22 @@ class Decorated:
         """The first call that the entry stub does not serve by itself."""
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
-            if self.options.warn:
-                warn(
-                    f"{self.function.__name__} runs as plain NumPy for this call: {CALLED_BY_NUMBA}"
-                )
-            positional, keywords = self.identity.given(self.signature, args)
-            return self.function(*positional, **keywords)
+            return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")
         try:
             dispatcher = self.dispatcher
         except Exception as error:  # too deep a recursion in a thread, no memory, a broken install
             if self.options.fullgraph or is_from_handler(error):
                 raise
-            if self.options.warn:
-                name, kind = self.function.__name__, type(error).__name__
-                warn(f"{name} runs as plain NumPy: fusejit cannot be loaded ({kind}: {error})")
-            positional, keywords = self.identity.given(self.signature, args)
-            return self.function(*positional, **keywords)
+            kind = type(error).__name__
+            return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
+
+    def _plain(self, args: tuple[Any, ...], why: str) -> Any:
+        """The call as plain NumPy."""
+        if self.options.warn:
+            warn(f"{self.function.__name__} runs as plain NumPy{why}")
+        positional, keywords = self.identity.given(self.signature, args)
+        return self.function(*positional, **keywords)
 
     def recover(self, error: Exception) -> Outcome | None:
         """As `Dispatcher.recover`."""

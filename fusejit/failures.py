@@ -93,7 +93,21 @@ def fault(
     text : callable, optional
         Prints the IR before it.
     """
-    where = _write_report(name, options, error, remaining, text)
+    directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            errors="backslashreplace",
+            suffix=".fusejit",
+            prefix=f"{name}-",
+            dir=directory,
+            delete=False,
+        ) as file:
+            file.writelines(f"{line}\n" for line in _report(error, remaining, text))
+        where = f"is in {file.name}"
+    except (OSError, ValueError) as failed:  # ValueError: a name that no file system can spell
+        where = f"could not be saved ({failed})"
     return InternalError(
         f"pass {remaining[0]!r} failed on {name!r} ({_shown(error)}); a report {where}. "
         "This is a fault of fusejit: please send us that file. "
@@ -115,31 +129,6 @@ def _shown(error: Exception) -> str:
     text, _, more = str(error).partition("\n")
     is_short = len(text) <= 80 and not more
     return f"{type(error).__name__}: {text}" if text and is_short else type(error).__name__
-
-
-def _write_report(
-    name: str,
-    options: Options,
-    error: Exception,
-    remaining: Sequence[str],
-    text: Callable[[], str] | None,
-) -> str:
-    """Write the file; returns where it is, as the end of a sentence."""
-    directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            errors="backslashreplace",
-            suffix=".fusejit",
-            prefix=f"{name}-",
-            dir=directory,
-            delete=False,
-        ) as file:
-            file.writelines(f"{line}\n" for line in _report(error, remaining, text))
-        return f"is in {file.name}"
-    except (OSError, ValueError) as failed:  # ValueError: a name that no file system can spell
-        return f"could not be saved ({failed})"
 
 
 def _report(

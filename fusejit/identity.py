@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -27,23 +28,21 @@ def own_signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(bare)
 
 
+def parts_of(function: FunctionType) -> tuple[Any, ...]:
+    """What a function consists of and anybody may replace."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
 class FunctionIdentity:
-    """The code and the default values of a function as they were at one moment."""
+    """The code and the default values of a function, its ``parts``, as they were at one moment."""
 
     def __init__(self, function: FunctionType) -> None:
         self._function = function
-        self._code = function.__code__
-        self._defaults = function.__defaults__
-        self._keyword_defaults = function.__kwdefaults__
+        self.parts = parts_of(function)
 
     def holds(self) -> bool:
         """Whether the function has still the same ones."""
-        function = self._function
-        return (
-            function.__code__ is self._code
-            and function.__defaults__ is self._defaults
-            and function.__kwdefaults__ is self._keyword_defaults
-        )
+        return all(map(operator.is_, parts_of(self._function), self.parts))
 
     def given(
         self, signature: inspect.Signature, args: tuple[Any, ...]

@@ -98,8 +98,7 @@ def domain_text(op: Op, symbols: Mapping[str, int], only: Sequence[int] | None =
         extents = op.value.type.extents
         iterators = (IteratorType.SEQUENTIAL,) * len(extents)
     elif isinstance(op, Store):
-        kinds = [IteratorType.PARALLEL] * len(op.view.extents)
-        extents, iterators = op.view.extents, tuple(kinds)
+        extents, iterators = op.view.extents, (IteratorType.PARALLEL,) * len(op.view.extents)
     elif isinstance(op, GenericOp):
         extents, iterators = op.domain, op.iterators
     elif isinstance(op, Loop):

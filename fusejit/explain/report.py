@@ -30,7 +30,7 @@ from fusejit.ir.execution_plan import (
 )
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
-from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
+from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Store, base_name, walk
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
@@ -95,7 +95,7 @@ class _Report:
 
     def lines(self, variants: Variants) -> Iterator[str]:
         yield from self.summary()
-        yield from self.kernels()
+        yield from self.steps(self.schedule.steps, itertools.count(), "  ")
         yield from self.overlapping()
         yield from self.loops()
         yield from self.kept_apart()
@@ -115,9 +115,8 @@ class _Report:
             + (f" and {_plural(calls, 'library call')}" if calls else "")
         )
         groups = [group for step in self.nests for group in step.groups]
-        before = moved_bytes(
-            self.schedule.unfused, self.symbols, _stored_straight(self.schedule.unfused)
-        )
+        unfused = self.schedule.unfused
+        before = moved_bytes(unfused, self.symbols, _stored_straight(unfused))
         after = self.moved(groups)
         less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
         yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
@@ -125,10 +124,6 @@ class _Report:
         if policy != "auto":
             name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
             yield f"  fusion policy: {name}"
-
-    def kernels(self) -> Iterator[str]:
-        numbers = itertools.count()
-        yield from self.steps(self.schedule.steps, numbers, "  ")
 
     def steps(self, steps: Sequence[Step], numbers: Iterator[int], indent: str) -> Iterator[str]:
         """Kernels and the boundaries between them, those inside loops of the launcher indented."""
@@ -266,11 +261,8 @@ class _Report:
         return moved_bytes(self.schedule.graph, self.symbols, at_store, groups)
 
     def computed_again(self) -> list[str]:
-        times: dict[Origin, int] = {}
-        for op in walk(self.schedule.graph.block):
-            if isinstance(op, GenericOp):
-                for origin in op.origins:
-                    times[origin] = times.get(origin, 0) + 1
+        ops = (op for op in walk(self.schedule.graph.block) if isinstance(op, GenericOp))
+        times = Counter(origin for op in ops for origin in op.origins)
         return [
             f"    {origin.name}: in {n} loops{_where(origin.location)}"
             for origin, n in times.items()
@@ -387,12 +379,10 @@ def _boundary(step: Step) -> str:
 
 def _why(op: HostCall) -> str:
     """Why Python runs it, and what of its result only the call knows."""
-    why = "NumPy runs it between kernels, because it is not a loop over elements"
-    if not op.pure:
-        why = "an effect: it happens once, in program order"
-    if not op.sizes:
-        return why
-    return f"{why}; the length of its result is known only after it ran"
+    why = "an effect: it happens once, in program order"
+    if op.pure:
+        why = "NumPy runs it between kernels, because it is not a loop over elements"
+    return f"{why}; the length of its result is known only after it ran" if op.sizes else why
 
 
 def _reason(told: Refusal | Folded) -> str:

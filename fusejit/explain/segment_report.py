@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fusejit.explain.report import explain_text
+from fusejit.explain.report import MAX_SOURCE, explain_text
 from fusejit.ir.analysis.lines import shortened
 from fusejit.ir.source import Location
 from fusejit.segments.segmented import Boundary, SegmentCall, SegmentedFunction
-
-MAX_SOURCE = 72
 
 
 def segments_text(segmented: SegmentedFunction, name: str) -> str:

@@ -270,14 +270,14 @@ class BodyReader:
             return builder.const(predicate == "true", BOOL)
         if predicate in ("uno", "ord"):
             tests = [builder.op("isnan", [o], BOOL) for o in dict.fromkeys(operands)]
-            either = tests[0] if len(tests) == 1 else builder.op("logical_or", tests, BOOL)
-            return either if predicate == "uno" else builder.op("logical_not", [either], BOOL)
-        if predicate in FLOAT_PREDICATES:
+            negated = predicate == "ord"
+        elif predicate in FLOAT_PREDICATES:
             names, negated = FLOAT_PREDICATES[predicate]
             tests = [builder.op(n, operands, BOOL) for n in names]
-            either = tests[0] if len(tests) == 1 else builder.op("logical_or", tests, BOOL)
-            return builder.op("logical_not", [either], BOOL) if negated else either
-        return self.row(op, f"arith.cmpf {predicate}", operands)
+        else:
+            return self.row(op, f"arith.cmpf {predicate}", operands)
+        either = tests[0] if len(tests) == 1 else builder.op("logical_or", tests, BOOL)
+        return builder.op("logical_not", [either], BOOL) if negated else either
 
     def number_preferred(self, op: Any, operands: list[int], dtype: np.dtype) -> int:
         """``maxnumf``: the larger one, or the one that is a number."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -29,13 +29,7 @@ from fusejit.numpy.array import (
 from fusejit.numpy.functions import REDUCTIONS, record_clip, record_masked_store, reduced
 from fusejit.numpy.programs import PATH_ATTRIBUTES
 from fusejit.numpy.protocols import PROTOCOLS
-from fusejit.numpy.recording import (
-    is_basic,
-    record_copy,
-    record_power,
-    record_store,
-    record_ufunc,
-)
+from fusejit.numpy.recording import is_basic, record_copy, record_power, record_store, record_ufunc
 from fusejit.numpy.report import REPORT
 
 _UFUNCS = {
@@ -112,37 +106,29 @@ SPECIAL = frozenset(_SPECIAL.split())
 """Names of ndarray that `Array` defines by itself or has from `object`."""
 
 
-def _method(name: str) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
-
+def _method(name: str, original: Any) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         return call(original, (self, *args), kwargs, name)
 
-    return _named(method, name, original)
+    return method
 
 
-def _reduction(name: str) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
-
+def _reduction(name: str, original: Any) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         result = reduced(sys._getframe(1), name, self, args, kwargs)
         return call(original, (self, *args), kwargs, name) if result is NotImplemented else result
 
-    return _named(method, name, original)
+    return method
 
 
-def _of_shape(name: str) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
-
+def _of_shape(name: str, original: Any) -> Callable[..., Any]:
     def method(self: Array) -> Any:
         return original(self._array)
 
-    return _named(method, name, original)
+    return method
 
 
-def _view(name: str) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
-
+def _view(name: str, original: Any) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = unwrapped((args, kwargs), [])
         result = wrapped(original(self._array, *args, **kwargs), (self,))
@@ -152,21 +138,21 @@ def _view(name: str) -> Callable[..., Any]:
         REPORT.count(name)
         return wrapped(original(self._array, *args, **kwargs), (self,))
 
-    return _named(method, name, original)
+    return method
 
 
-def _unary(name: str, ufunc: numpy.ufunc) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
+def _unary(name: str, original: Any) -> Callable[..., Any]:
+    ufunc = UNARY[name]
 
     def method(self: Array) -> Any:
         recorded = record_ufunc(sys._getframe(1), ufunc, (self,))
         return call(original, (self,), {}, name) if recorded is None else recorded
 
-    return _named(method, name, original)
+    return method
 
 
-def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
-    original = getattr(numpy.ndarray, name)
+def _operator(name: str, original: Any) -> Callable[..., Any]:
+    ufunc = OPERATORS[name]
     role = "" if name == "__rshift__" else name[2]
     is_reflected, is_in_place = role == "r", role == "i"
     record: Callable[..., Any] = record_power if ufunc is numpy.power else record_ufunc
@@ -180,23 +166,23 @@ def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
         recorded = record(sys._getframe(1), ufunc, inputs, self if is_in_place else None)
         return call_operator(original, self, other, name) if recorded is None else recorded
 
-    return _named(method, name, original)
+    return method
 
 
 def _record_nothing(*_: Any) -> None:
     """Of operators that run at once."""
 
 
-def _fact(name: str) -> property:
+def _fact(name: str, original: Any) -> property:
     read = operator.attrgetter(name)
 
     def get(self: Array) -> Any:
         return read(self._array)
 
-    return _settable(name, get)
+    return _settable(name, get, original)
 
 
-def _view_attribute(name: str) -> property:
+def _view_attribute(name: str, original: Any) -> property:
     read = operator.attrgetter(name)
 
     def get(self: Array) -> Any:
@@ -208,20 +194,20 @@ def _view_attribute(name: str) -> property:
         flush_pending(self)
         return wrapped(read(self._array), (self,))
 
-    return _settable(name, get)
+    return _settable(name, get, original)
 
 
-def _attribute(name: str) -> property:
+def _attribute(name: str, original: Any) -> property:
     read = operator.attrgetter(name)
 
     def get(self: Array) -> Any:
         give_away([self])
         return read(self._array)
 
-    return _settable(name, get)
+    return _settable(name, get, original)
 
 
-def _settable(name: str, get: Callable[[Array], Any]) -> property:
+def _settable(name: str, get: Callable[[Array], Any], original: Any) -> property:
     def set_(self: Array, value: Any) -> None:
         flush_pending(self)
         forget_path(self)
@@ -230,7 +216,7 @@ def _settable(name: str, get: Callable[[Array], Any]) -> property:
     def delete(self: Array) -> None:
         delattr(self._array, name)
 
-    return property(get, set_, delete, getattr(numpy.ndarray, name).__doc__)
+    return property(get, set_, delete, original.__doc__)
 
 
 def _get_item(self: Array, index: Any) -> Any:
@@ -288,31 +274,36 @@ def _named(method: Callable[..., Any], name: str, original: Any) -> Callable[...
     return method
 
 
+_MAKERS: dict[Callable[[str, Any], Any], Iterable[str]] = {
+    _method: METHODS,
+    _reduction: REDUCTIONS,
+    _of_shape: OF_SHAPE,
+    _view: VIEWS,
+    _unary: UNARY,
+    _operator: OPERATORS,
+    _fact: FACTS,
+    _view_attribute: VIEW_ATTRIBUTES,
+    _attribute: ATTRIBUTES,
+}
+_OWN: dict[str, Any] = {
+    "__getitem__": _get_item,
+    "__setitem__": _set_item,
+    "astype": _astype,
+    "clip": _clip,
+    "copy": _copy,
+    "tolist": _to_list,
+}
+
+
 def _install() -> None:
-    made: dict[str, Any] = {name: _method(name) for name in METHODS if hasattr(numpy.ndarray, name)}
-    made |= {name: _reduction(name) for name in REDUCTIONS}
-    made |= {name: _of_shape(name) for name in OF_SHAPE if hasattr(numpy.ndarray, name)}
-    made |= {name: _view(name) for name in VIEWS}
-    made |= {name: _unary(name, ufunc) for name, ufunc in UNARY.items()}
-    made |= {name: _operator(name, ufunc) for name, ufunc in OPERATORS.items()}
-    made |= {name: _fact(name) for name in FACTS if hasattr(numpy.ndarray, name)}
-    made |= {name: _view_attribute(name) for name in VIEW_ATTRIBUTES}
-    made |= {name: _attribute(name) for name in ATTRIBUTES}
-    own: dict[str, Any] = {
-        "__getitem__": _get_item,
-        "__setitem__": _set_item,
-        "astype": _astype,
-        "clip": _clip,
-        "copy": _copy,
-        "tolist": _to_list,
-    }
-    made |= {name: _named(own[name], name, getattr(numpy.ndarray, name)) for name in own}
-    made |= {
-        name: _named(value, name, value) if callable(value) else value
-        for name, value in PROTOCOLS.items()
-    }
-    for name, value in made.items():
-        setattr(Array, name, value)
+    made = {name: (value, value) for name, value in PROTOCOLS.items()}
+    made |= {name: (value, getattr(numpy.ndarray, name)) for name, value in _OWN.items()}
+    for make, names in _MAKERS.items():
+        for name in names:
+            if (original := getattr(numpy.ndarray, name, None)) is not None:
+                made[name] = make(name, original), original
+    for name, (value, original) in made.items():
+        setattr(Array, name, _named(value, name, original) if callable(value) else value)
 
 
 _install()

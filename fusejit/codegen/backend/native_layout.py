@@ -19,6 +19,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from fusejit.identity import parts_of
+
 WORD = 8
 OB_TYPE, DATA, NDIM, SHAPE, STRIDES, DESCR = 8, 16, 24, 32, 40, 56
 BYTEORDER, TYPE_NUM, METADATA = 26, 28, 56
@@ -49,11 +51,6 @@ def layout_is_known() -> bool:
         and word(descr + METADATA) == 0
         and word(id(told) + METADATA) == id(metadata)
     )
-
-
-def parts_of(function: FunctionType) -> tuple[Any, ...]:
-    """What a function consists of and anybody may replace."""
-    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 def _sample(a: Any = 1, *, b: Any = 2) -> None:

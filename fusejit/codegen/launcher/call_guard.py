@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_parts, parts_of
+from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_parts
 from fusejit.dataclass import dataclass
+from fusejit.identity import FunctionIdentity
 from fusejit.interrupts import is_from_handler
 
 if TYPE_CHECKING:
@@ -94,14 +95,14 @@ class CallGuard:
     ) -> None:
         self.expected = tuple(expected)
         self.due = due = min(due, NEVER)
-        self._function = function
-        self._parts = () if function is None else parts_of(function)
+        self._identity = None if function is None else FunctionIdentity(function)
         self._calls = 0
         self._table: bytearray | None = None
         self.rejects: Callable[..., bool] = self._rejects
         if is_native():
             start = id(function)
-            places = zip(offsets_of_parts(), self._parts, strict=False)
+            parts = () if self._identity is None else self._identity.parts
+            places = zip(offsets_of_parts(), parts, strict=False)
             pairs = [(start + at, 0 if part is None else id(part)) for at, part in places]
             self._table = _table(self.expected, due, pairs)
             self.rejects = _entry().builtin(self._table)
@@ -122,10 +123,7 @@ class CallGuard:
         """Whether such a call is to be looked at; does not count it."""
         if self.calls >= self.due or not are_like(self.expected, args):
             return True
-        if self._function is None:
-            return False
-        now = parts_of(self._function)
-        return any(one is not other for one, other in zip(now, self._parts, strict=True))
+        return self._identity is not None and not self._identity.holds()
 
     def _rejects(self, *args: Any) -> bool:
         self._calls += 1

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fusejit.codegen.backend.native_layout import offsets_of_parts, parts_of
+from fusejit.codegen.backend.native_layout import offsets_of_parts
 from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
+from fusejit.identity import parts_of
 
 
 class IdentityWords:

@@ -139,7 +139,7 @@ class _Emitter(TensorPrinter):
                 raise self.unsupported(op, f"a {type(op).__name__.lower()} has no form on tensors")
 
     # -- generic ops ----------------------------------------------------------------------------
-    def start(self, op: GenericOp, init: Init, result: Value) -> Ssa:
+    def start(self, init: Init, result: Value) -> Ssa:
         """The tensor a result starts from."""
         type_ = self.canonical_type(result.type)
         if init.start is not None:
@@ -167,11 +167,9 @@ class _Emitter(TensorPrinter):
                 self.values[op.results[0]] = self.fill(scalar, type_.extents)
                 return
         domain = tuple(map(self.canonical, op.domain))
-        reads: list[tuple[Ssa, IndexingMap] | None] = [
-            self.read(o, domain) if at not in gathered_only(op) else None
-            for at, o in enumerate(op.inputs)
-        ]
-        starts = [self.start(op, i, r) for i, r in zip(op.inits, op.results, strict=True)]
+        in_body = gathered_only(op)
+        reads = [None if at in in_body else self.read(o, domain) for at, o in enumerate(op.inputs)]
+        starts = list(map(self.start, op.inits, op.results))
         outs = []
         for init, start in zip(op.inits, starts, strict=True):
             shown = self.shown(init.map)
@@ -242,7 +240,7 @@ class _Emitter(TensorPrinter):
                 ins.append(self.empty(dtype, tuple(self.canonical(op.domain[d]) for d in at)))
             else:
                 ins.append(self.value(next(reads).value))
-        outs = [self.start(op, i, r) for i, r in zip(op.inits, op.results, strict=True)]
+        outs = list(map(self.start, op.inits, op.results))
         given = ", ".join(
             f"{name} = dense<{list(value)}> : tensor<{len(value)}xi64>"
             for name, value in form.attributes.items()
