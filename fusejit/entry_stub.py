@@ -34,7 +34,7 @@ import ast
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
@@ -238,7 +238,7 @@ class EntryStub:
         names = {name: place[spelled] for name, spelled in self._layout.own.items()}
         filled = text.format(
             free=", ".join(neutral),
-            parameters=", ".join(_parameters(self._signature)),
+            parameters=_parameters(self._signature),
             result=f"{prefix}result",
             error=f"{prefix}error",
             **_by_position(self._signature),
@@ -338,30 +338,19 @@ def no_variant(*args: Any) -> Outcome:
     return MISS
 
 
-def _parameters(signature: inspect.Signature) -> Iterator[str]:
+def _parameters(signature: inspect.Signature) -> str:
     """The parameters as text; defaults are set afterwards."""
-    previous = None
-    for name, parameter in signature.parameters.items():
-        kind = parameter.kind
-        if previous is inspect.Parameter.POSITIONAL_ONLY and kind is not previous:
-            yield "/"
-        if kind is inspect.Parameter.KEYWORD_ONLY and previous not in (
-            inspect.Parameter.VAR_POSITIONAL,
-            inspect.Parameter.KEYWORD_ONLY,
-        ):
-            yield "*"
-        stars = "*" if kind is inspect.Parameter.VAR_POSITIONAL else ""
-        stars = "**" if kind is inspect.Parameter.VAR_KEYWORD else stars
-        default = "" if parameter.default is inspect.Parameter.empty else "=None"
-        yield f"{stars}{name}{default}"
-        previous = kind
-    if previous is inspect.Parameter.POSITIONAL_ONLY:
-        yield "/"
+    empty = inspect.Parameter.empty
+    bare = [
+        p.replace(annotation=empty, default=empty if p.default is empty else None)
+        for p in signature.parameters.values()
+    ]
+    return str(inspect.Signature(bare))[1:-1]
 
 
 def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
     """The parameters as syntax."""
-    definition = ast.parse(f"def f({', '.join(_parameters(signature))}): pass").body[0]
+    definition = ast.parse(f"def f({_parameters(signature)}): pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
     for part in ast.walk(definition.args):
         ast.copy_location(part, at)

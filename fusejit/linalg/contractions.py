@@ -63,6 +63,14 @@ def _maps(op: str, given: Any) -> list[AffineMap]:
     return maps
 
 
+def _contraction(
+    name: str, formula: str, doc: str, domain: Sequence[str], attributes: Mapping[str, Any]
+) -> Definition:
+    options: dict[str, Any] = {"domain": " ".join(domain), "cast": cast_of(name, attributes)}
+    options["library_call"] = "contraction"
+    return product(name, formula, doc, attributes=_MAP_ATTRIBUTES, **options)
+
+
 def _with_maps(name: str, row: str, allowed: Sequence[set[str]]) -> StructuredOp:
     doc = "Matrix products; ``indexing_maps`` may transpose or broadcast the factors."
     formula, _bar, domain = row.partition("|")
@@ -73,15 +81,7 @@ def _with_maps(name: str, row: str, allowed: Sequence[set[str]]) -> StructuredOp
         subscripts = formula
         if attributes.get("indexing_maps") is not None:
             subscripts = _checked(attributes["indexing_maps"])
-        return product(
-            name,
-            subscripts,
-            doc,
-            attributes=_MAP_ATTRIBUTES,
-            domain=" ".join(order),
-            cast=cast_of(name, attributes),
-            library_call="contraction",
-        )
+        return _contraction(name, subscripts, doc, order, attributes)
 
     def _checked(given: Any) -> str:
         texts = []
@@ -119,15 +119,8 @@ def _contract(attributes: Mapping[str, Any]) -> Definition:
             )
     if set(a) & set(b) <= set(c):
         raise ValueError("contract: no dim is summed; it takes one that A and B have and C lacks")
-    return product(
-        "contract",
-        f"{' '.join(a)}, {' '.join(b)} -> {' '.join(c)}",
-        _CONTRACT,
-        attributes=_MAP_ATTRIBUTES,
-        domain=" ".join(maps[0].dims),
-        cast=cast_of("contract", attributes),
-        library_call="contraction",
-    )
+    formula = f"{' '.join(a)}, {' '.join(b)} -> {' '.join(c)}"
+    return _contraction("contract", formula, _CONTRACT, maps[0].dims, attributes)
 
 
 _CONTRACT = "Contract A and B; ``indexing_maps`` has one map for each of A, B and C."

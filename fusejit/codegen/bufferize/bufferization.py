@@ -151,13 +151,12 @@ def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
 
 def _find_straight_stores(graph: Graph, assignment: BufferAssignment) -> None:
     uses: dict[Value, list[Op | None]] = {}
-    block_of: dict[int, Block] = {}
+    block_of = {id(op): block for block in _blocks(graph.block) for op in block.ops}
     for value, op, _ in _uses(graph.block):
         uses.setdefault(value, []).append(op)
     for result in graph.results:
         if isinstance(result, Value):
             uses.setdefault(result, []).append(None)
-    _blocks(graph.block, block_of)
     for value, users in uses.items():
         producer = assignment.defining.get(value)
         store = store_that_takes(value, users)
@@ -218,11 +217,10 @@ def _find_scattered(
             assignment.scattered[value] = producer
 
 
-def _blocks(block: Block, found: dict[int, Block]) -> None:
-    for op in block.ops:
-        found[id(op)] = block
-        for inner in op.blocks:
-            _blocks(inner, found)
+def _blocks(block: Block) -> Iterator[Block]:
+    yield block
+    for inner in (b for op in block.ops for b in op.blocks):
+        yield from _blocks(inner)
 
 
 def _find_moves(graph: Graph, assignment: BufferAssignment) -> None:
@@ -329,14 +327,18 @@ def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
     home = {op.buffer: block for block in blocks for op in block.ops if isinstance(op, Alloc)}
     for block in blocks:
         for op in block.ops:
-            _find_slots_of_operands(op, assignment)
+            inner = () if runs_on_host(op) else op.blocks
+            read = [*op.operand_values, *(v for b in inner for v, _, _ in _uses(b))]
+            for value in read:
+                _keep_if_read_at(assignment.step_of[id(op)], value, assignment)
             if _is_host_step(op, binds):
                 _find_slots_of_call(op.operand_values, assignment)
                 assignment.slot_values.update(op.results)
             if isinstance(op, Loop) and op.condition is not None and runs_on_host(op):
                 _find_slots_of_call(op.condition.yields, assignment)
         if block is not graph.block:
-            _find_slots_of_yields(block, assignment)
+            for value in block.yields:  # copied by the last kernel
+                _keep_if_read_at(assignment.end_of[id(block)], value, assignment)
     first_step: dict[Buffer, int] = {}
     for block in blocks:
         for op in block.ops:
@@ -347,21 +349,6 @@ def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
                 is_mine = home.get(buffer, block) is block  # or made inside a kernel
                 if first_step.setdefault(buffer, here) != here or not is_mine:
                     assignment.slot_buffers.add(buffer)
-
-
-def _find_slots_of_operands(op: Op, assignment: BufferAssignment) -> None:
-    """What an op of another step computed is an array of the launcher."""
-    here = assignment.step_of[id(op)]
-    for value in op.operand_values if runs_on_host(op) else _all_operands(op):
-        root = assignment.root(value)
-        producer = assignment.defining.get(root)
-        if producer is None:
-            continue
-        if isinstance(producer, Load) and root not in assignment.snapshots:
-            _keep_if_read_at(here, root, assignment)
-            continue
-        if assignment.step_of.get(id(producer), here) != here:
-            assignment.slot_values.add(root)
 
 
 def _find_slots_of_call(values: Sequence[Value], assignment: BufferAssignment) -> None:
@@ -376,32 +363,16 @@ def _find_slots_of_call(values: Sequence[Value], assignment: BufferAssignment) -
             assignment.slot_values.add(root)
 
 
-def _find_slots_of_yields(block: Block, assignment: BufferAssignment) -> None:
-    """The last kernel of a block of the launcher copies what the block yields."""
-    last = assignment.end_of[id(block)]
-    for value in block.yields:
-        root = assignment.root(value)
-        producer = assignment.defining.get(root)
-        if isinstance(producer, Load) and root not in assignment.snapshots:
-            _keep_if_read_at(last, root, assignment)
-        elif producer is not None and assignment.step_of[id(producer)] != last:
-            assignment.slot_values.add(root)
-
-
-def _keep_if_read_at(step: int, root: Value, assignment: BufferAssignment) -> None:
-    """Make the buffer of a load a slot if the load's value is read in a later kernel."""
-    load = assignment.defining[root]
-    if isinstance(load, Load) and root not in assignment.snapshots:
-        buffer = load.view.buffer.root
-        if buffer.origin is None and assignment.step_of.get(id(load), step) != step:
-            assignment.slot_buffers.add(buffer)
-
-
-def _all_operands(op: Op) -> Iterator[Value]:
-    yield from op.operand_values
-    for block in op.blocks:
-        for value, _, _ in _uses(block):
-            yield value
+def _keep_if_read_at(step: int, value: Value, assignment: BufferAssignment) -> None:
+    """Make what another step has computed, or the buffer that it has loaded, a slot."""
+    root = assignment.root(value)
+    producer = assignment.defining.get(root)
+    if producer is None or assignment.step_of.get(id(producer), step) == step:
+        return
+    if not isinstance(producer, Load) or root in assignment.snapshots:
+        assignment.slot_values.add(root)
+    elif producer.view.buffer.root.origin is None:
+        assignment.slot_buffers.add(producer.view.buffer.root)
 
 
 def _buffers(op: Op) -> Iterator[Buffer]:

@@ -70,7 +70,7 @@ def merge_lanes(acc: Accumulator) -> list[Stmt]:
         let(f"lower{s}", ceildiv(name("m") - name(f"first{s}"), name("span"))),
         let(f"upper{s}", floordiv(sub(last, floordiv("span", 2)), "span")),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        sweep(merge(acc, places, left, places, right)),
+        sweep(merge(acc, places, left, right)),
     ]
 
 
@@ -83,7 +83,7 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
     pair = [
         let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
         *weights(acc, name("each"), name(f"upper{s}")),
-        over("c", n, merge(acc, places, left, places, right, b * n + c)),
+        over("c", n, merge(acc, places, left, right, b * n + c)),
     ]
     doubled = let("each", name("each") * 2, rebind=True)
     begin = [let("left", "blocks"), let("each", BLOCK)]
@@ -133,5 +133,5 @@ def merge_short(acc: Accumulator, length: Polynomial) -> list[Stmt]:
         let(f"lower{s}", ceildiv(length - name("j"), name("width"))),
         let(f"upper{s}", ceildiv(length - name("j") - name("half"), name("width"))),
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        sweep(merge(acc, places, lower, places, upper)),
+        sweep(merge(acc, places, lower, upper)),
     ]

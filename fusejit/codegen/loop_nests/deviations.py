@@ -102,7 +102,9 @@ def block_of_row(
         return [share_of(acc, numbers_each), over("j", count, [store])]
 
     def halved(lower: Polynomial, count: Expr, left: Polynomial, right: Polynomial) -> list[Stmt]:
-        return [*weights(acc, left, right), _halved(acc, lower, count)]
+        """Lane ``j`` takes lane ``j + half``, from lane ``lower`` on."""
+        pair = merge(acc, (means, squares), lower + j, lower + j + name("half"))
+        return [*weights(acc, left, right), over("j", count, pair)]
 
     each, more, split = name("each"), name("more"), name("split")
     first = halved(Polynomial.const(0), Var("split"), each + 1, each + more)
@@ -218,13 +220,6 @@ def lane_at(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     ]
 
 
-def _halved(acc: Accumulator, start: Polynomial, count: Expr) -> For:
-    """Lane ``j`` takes lane ``j + half``, from lane ``start`` on."""
-    left = start + name("j")
-    places = f"means{acc.suffix}", f"squares{acc.suffix}"
-    return over("j", count, merge(acc, places, left, places, left + name("half")))
-
-
 # ----------------------------------------------------------------------------------------- merging
 def weights(acc: Accumulator, left: Polynomial, right: Polynomial) -> list[Stmt]:
     """The factors of a merge of ``left`` numbers with ``right`` numbers.
@@ -246,15 +241,14 @@ def merge(
     acc: Accumulator,
     places: tuple[str, str],
     left: Polynomial,
-    others: tuple[str, str],
     right: Polynomial,
     target: Polynomial | None = None,
 ) -> list[Stmt]:
-    """Merge the pair at ``right`` of ``others`` into the one at ``left`` of ``places``."""
+    """Merge the pair at ``right`` of ``places`` into the one at ``left``."""
     target = left if target is None else target
     s = acc.suffix
-    mean, more = Element(places[0], left), Element(others[0], right)
-    squares, others_squares = Element(places[1], left), Element(others[1], right)
+    mean, more = Element(places[0], left), Element(places[0], right)
+    squares, others_squares = Element(places[1], left), Element(places[1], right)
     far, old = Var(f"far{s}"), Var(f"mean{s}")
     shift = scalar("multiply", far, Var(f"share{s}"), dtype=acc.dtype)
     square = scalar("square", far, dtype=acc.dtype)
@@ -295,7 +289,7 @@ def _merge_top(acc: Accumulator) -> list[Stmt]:
     places, top = _stack(acc), name(f"top{s}")
     return [
         *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        *merge(acc, places, top - 2, places, top - 1),
+        *merge(acc, places, top - 2, top - 1),
         moved(f"top{s}", -1),
         moved(f"upper{s}", name(f"lower{s}")),
     ]

@@ -29,7 +29,7 @@ _NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
 
 
 def _text(fails: Callable[[], object]) -> str:
-    """How this Python words an error."""
+    """How this Python, or NumPy, words an error."""
     try:
         fails()
     except (ArithmeticError, ValueError) as error:
@@ -45,18 +45,10 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
         "a Python integer is out of bounds for the dtype it meets",
     ),
     "ValueError": (Status.LATE_BROADCAST, ValueError, "operands could not be broadcast together"),
-    "no max": (
-        Status.LATE_NO_MAX,
-        ValueError,
-        "zero-size array to reduction operation maximum which has no identity",
-    ),
-    "no min": (
-        Status.LATE_NO_MIN,
-        ValueError,
-        "zero-size array to reduction operation minimum which has no identity",
-    ),
-    "no argmax": (Status.LATE_NO_ARGMAX, ValueError, "attempt to get argmax of an empty sequence"),
-    "no argmin": (Status.LATE_NO_ARGMIN, ValueError, "attempt to get argmin of an empty sequence"),
+    "no max": (Status.LATE_NO_MAX, ValueError, _text(lambda: np.max(()))),
+    "no min": (Status.LATE_NO_MIN, ValueError, _text(lambda: np.min(()))),
+    "no argmax": (Status.LATE_NO_ARGMAX, ValueError, _text(lambda: np.argmax(()))),
+    "no argmin": (Status.LATE_NO_ARGMIN, ValueError, _text(lambda: np.argmin(()))),
     "64 bits": (Status.LATE_64_BITS, OverflowError, "a Python int goes beyond 64 bits"),
     "53 bits": (
         Status.LATE_53_BITS,
@@ -83,11 +75,7 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
         text: (Status.LATE_DRAW_BOUNDS + at, ValueError, text)
         for at, text in enumerate(BOUNDS.values())
     },
-    "integer power": (
-        Status.LATE_INTEGER_POWER,
-        ValueError,
-        "Integers to negative integer powers are not allowed.",
-    ),
+    "integer power": (Status.LATE_INTEGER_POWER, ValueError, _text(lambda: np.power(2, -1))),
     "SizeError": (Status.LATE_SIZE, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef
 from fusejit.codegen.bufferize.rotations import Rotation
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.lower.row_blocks import BlockEmitter
+from fusejit.codegen.lower.store_emitter import StoreEmitter
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.indexing_map import IndexingMap
@@ -20,7 +20,7 @@ from fusejit.ir.ops import Bind, Block, Cond, Loop, Op
 from fusejit.ir.values import Buffer, Value
 
 
-class RegionEmitter(BlockEmitter):
+class RegionEmitter(StoreEmitter):
     """Adds ops that own blocks: carried values live in loop buffers, variables or memory."""
 
     def op(self, op: Op) -> None:

@@ -23,9 +23,8 @@ from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import calls_vector_functions, over, point_cost_ps
-from fusejit.codegen.lower.kernel_emitter import Mask
+from fusejit.codegen.lower.kernel_emitter import KernelEmitter, Mask
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.lower.store_emitter import StoreEmitter
 from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.index_math import (
@@ -64,7 +63,7 @@ SERIAL_POINTS = 32_768
 """Stores below this size are one row block: two passes over edges and a launch would not pay."""
 
 
-class BlockEmitter(StoreEmitter):
+class BlockEmitter(KernelEmitter):
     """Adds stores that overlap what they read and are written without a copy of their value."""
 
     def overlapping(

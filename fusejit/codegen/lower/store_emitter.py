@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import MemRef
 from fusejit.codegen.loop_nests.loop_nest import place_by_depth, point_of
 from fusejit.codegen.loop_nests.scattered import operand_maps, scatter_payload
-from fusejit.codegen.lower.kernel_emitter import KernelEmitter, Mask
+from fusejit.codegen.lower.row_blocks import BlockEmitter
 from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.nodes import Element, Let, StoreElement
@@ -32,7 +31,7 @@ from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
 
-class StoreEmitter(KernelEmitter):
+class StoreEmitter(BlockEmitter):
     """A kernel writer that knows all ops: what computes, what takes memory, and what stores."""
 
     def op(self, op: Op) -> None:
@@ -100,17 +99,6 @@ class StoreEmitter(KernelEmitter):
         self._copy_from(
             source, op.value, target, "store", None if mask is None else (mask, identity)
         )
-
-    def overlapping(
-        self,
-        store: Store,
-        producer: GenericOp,
-        overlap: Overlap,
-        target: MemRef,
-        place: Mask | None,
-    ) -> None:
-        """A store whose producer reads what it writes: see `fusejit.codegen.lower.row_blocks`."""
-        raise NotImplementedError
 
     def scatter(self, op: Scatter) -> None:
         """One element after the other, in the axis order of the value."""
