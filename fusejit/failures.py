@@ -13,11 +13,11 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 
 from fusejit import budget
 from fusejit.errors import FusejitError, InternalError, VerificationError
-from fusejit.interrupts import is_from_handler
+from fusejit.interrupts import frames_below, is_from_handler
 from fusejit.options import Options
 
 PACKAGES = ("fusejit", "numpy", "numba", "llvmlite")
@@ -117,12 +117,7 @@ def fault(
 
 def _is_nearly_full() -> bool:
     """Whether more than half of the frames that Python allows are in use."""
-    frame: FrameType | None = sys._getframe(1)
-    depth = 0
-    while frame is not None:
-        depth += 1
-        frame = frame.f_back
-    return 2 * depth > sys.getrecursionlimit()
+    return 2 * sum(1 for _ in frames_below()) > sys.getrecursionlimit()
 
 
 def _shown(error: Exception) -> str:

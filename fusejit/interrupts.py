@@ -83,13 +83,17 @@ def run_uninterruptible(work: Callable[[], Result]) -> Result:
 
 def _is_called_by_a_finder() -> bool:
     """Whether an import hook runs below."""
+    codes = (frame.f_code for frame in frames_below())
+    importlib = "<frozen importlib"
+    return any(c.co_name == "_find_spec" and c.co_filename.startswith(importlib) for c in codes)
+
+
+def frames_below() -> Iterator[FrameType]:
+    """The frame of whoever asks, and those of its callers."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        code = frame.f_code
-        if code.co_name == "_find_spec" and code.co_filename.startswith("<frozen importlib"):
-            return True
+        yield frame
         frame = frame.f_back
-    return False
 
 
 def _give_back_import_lock() -> None:
@@ -147,16 +151,9 @@ def compiler_is_taken() -> bool:
     An extension of Numba's is such a caller, or a finalizer. What it calls cannot be compiled now:
     `run_uninterruptible` would wait for locks that are held below it.
     """
-    if _COMPILES.get():
-        return True
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_name == "<module>":
-            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-            if package in _COMPILERS:
-                return True
-        frame = frame.f_back
-    return False
+    modules = (f.f_globals for f in frames_below() if f.f_code.co_name == "<module>")
+    names = (str(names.get("__name__", "")) for names in modules)
+    return _COMPILES.get() or any(name.partition(".")[0] in _COMPILERS for name in names)
 
 
 def is_from_handler(error: BaseException) -> bool:

@@ -14,6 +14,7 @@ Examples
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -56,6 +57,12 @@ def parse(text: str, mode: str = "exec", *, filename: str = "<fusejit>", flags: 
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+def run_text(text: str, filename: str, names: dict[str, Any]) -> None:
+    """Run a generated text in ``names``; tracebacks and debuggers show its lines."""
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), names)
 
 
 def children(node: ast.AST) -> list[ast.AST]:

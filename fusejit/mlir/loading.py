@@ -167,7 +167,7 @@ class MlirFunction:
                 number = dtype.type(argument)
             except (TypeError, ValueError, OverflowError):
                 raise TypeError(f"{name} is a number of type {dtype}, not {argument!r}") from None
-            return int(number) if parameter.name in self._index_names() else number
+            return int(number) if parameter.name in _index_names(self.graph) else number
         if type(argument) is not np.ndarray:
             raise TypeError(f"{name} is an array of {dtype}, not {type(argument).__name__}")
         if argument.dtype != dtype or not argument.dtype.isnative:
@@ -175,10 +175,6 @@ class MlirFunction:
         if argument.ndim != parameter.type.rank:
             raise ValueError(f"{name} has {parameter.type.rank} axes, not {argument.ndim}")
         return argument if argument.flags.aligned else argument.copy()
-
-    def _index_names(self) -> frozenset[str]:
-        exprs = [s.expr for s in self.graph.symbols]
-        return frozenset(e.attr.name for e in exprs if e.op == "path")
 
     def _named(self, args: tuple[Any, ...]) -> dict[str, Any]:
         return {p.name: a for p, a in zip(self.program.parameters, args, strict=True)}
@@ -225,9 +221,14 @@ class MlirFunction:
         return traced_stage(self._bare, _as_traced(program), options_from_environment())
 
 
+def _index_names(graph: Graph) -> set[str]:
+    """The parameters that are integers of the launcher."""
+    return {s.expr.attr.name for s in graph.symbols if s.expr.op == "path"}
+
+
 def _as_traced(program: MlirProgram) -> TracedFunction:
     buffers = {b.name: b for b in program.graph.buffers}
-    indices = {s.expr.attr.name for s in program.graph.symbols if s.expr.op == "path"}
+    indices = _index_names(program.graph)
     checks = []
     for parameter in program.parameters:
         path = Path("arg", parameter.name)

@@ -9,19 +9,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reduction_starts import is_overwritten
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import Payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
-from fusejit.mlir.export.patterns import constant_written, is_matrix_product
-from fusejit.mlir.read_body import (
-    BOOL_COMBINER_OPS,
-    COMBINER_OPS,
-    BodyReader,
-    dtype_of,
-)
+from fusejit.mlir.export.patterns import constant_written, is_matrix_product, without_unread_starts
+from fusejit.mlir.read_body import BOOL_COMBINER_OPS, COMBINER_OPS, BodyReader, dtype_of
 from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
 
 
@@ -73,14 +67,11 @@ class GenericReader(ReaderState):
             results=tuple(results),
             location=self.location(op),
         )
-        loose = tuple(
-            Init(i.map, i.combiner) if is_overwritten(made, k) else i for k, i in enumerate(inits)
-        )
-        made.inits = loose
+        made = without_unread_starts(made)
         if (
             is_matrix_product(made)
             and made.results[0].type.dtype.kind == "f"
-            and not loose[0].start
+            and not made.inits[0].start
         ):
             made.name = made.library_call = "matmul"
         self.emit(made)

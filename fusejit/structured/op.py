@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.definitions.definition import Definition
 from fusejit.options import options_from_environment
 from fusejit.structured.notation import define
+from fusejit.syntax import run_text
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -228,11 +228,9 @@ def _entry(op: StructuredOp) -> Any:
         parameters.append(parameter.name + default)
         given.append(f"{parameter.name}={parameter.name}" if is_keyword else parameter.name)
     source = f"def {name}({', '.join(parameters)}):\n    return {name}({', '.join(given)})\n"
-    filename = f"<structured op {name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     scope: dict[str, Any] = {"__name__": __name__}
     scope |= {f"_{p.name}": p.default for p in op.__signature__.parameters.values()}
-    exec(compile(source, filename, "exec"), scope)
+    run_text(source, f"<structured op {name}>", scope)
     function, scope[name] = scope[name], op.in_python
     # Python runs an op by the interpreter: that never pays, and what it cannot compute is an error
     return decorated_function(function, options_from_environment(warn=False, tiering=False))

@@ -24,7 +24,6 @@ import contextlib
 import functools
 import gc
 import hashlib
-import linecache
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -45,6 +44,7 @@ from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
+from fusejit.syntax import run_text
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
@@ -158,15 +158,10 @@ class _Options:
 
 def _execute(source: str, name: str, namespace: dict[str, Any]) -> list[FunctionType]:
     """Run the text in `namespace` and return its functions; tracebacks show its lines."""
-    filename = f"<{name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     before = set(namespace)
-    exec(compile(source, filename, "exec"), namespace)
-    return [
-        value
-        for key, value in namespace.items()
-        if key not in before and isinstance(value, FunctionType)
-    ]
+    run_text(source, f"<{name}>", namespace)
+    made = (value for key, value in namespace.items() if key not in before)
+    return [value for value in made if isinstance(value, FunctionType)]
 
 
 def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., int]:

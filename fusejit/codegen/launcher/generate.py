@@ -8,7 +8,6 @@ when it refuses. A launcher returns an `Outcome` when its variant does not serve
 from __future__ import annotations
 
 import inspect
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -37,11 +36,9 @@ from fusejit.ir.loops.program import (
     walk_steps,
 )
 from fusejit.ir.ops import walk
-from fusejit.ir.traced import (
-    HostLeaf,
-    TracedFunction,
-)
+from fusejit.ir.traced import HostLeaf, TracedFunction
 from fusejit.ir.types import Kind
+from fusejit.syntax import run_text
 
 
 @dataclass(slots=True)
@@ -242,14 +239,7 @@ def _expr_names(expr: HostExpr, by_name: Mapping[str, str]) -> set[str]:
 
 def compile_launcher(source: LauncherSource, name: str) -> Callable[..., Any]:
     """The launcher as a function; its text shows in tracebacks and debuggers."""
-    filename = f"<fusejit launcher of {name}>"
-    linecache.cache[filename] = (
-        len(source.text),
-        None,
-        source.text.splitlines(keepends=True),
-        filename,
-    )
     namespace = dict(source.namespace)
-    exec(compile(source.text, filename, "exec"), namespace)
+    run_text(source.text, f"<fusejit launcher of {name}>", namespace)
     launch: Callable[..., Any] = namespace["launch"]
     return launch

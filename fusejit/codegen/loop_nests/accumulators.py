@@ -36,6 +36,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.ops import GenericOp
+from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 
 PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
@@ -111,6 +112,12 @@ def reduction_point(
     return point_of(nest, inputs, inits, dims, prefix)
 
 
+def instr_of(payload: Payload, ref: int) -> Instr | None:
+    """The instruction that a ref is; None for an argument."""
+    at = ref - payload.num_arguments
+    return payload.instrs[at] if at >= 0 else None
+
+
 def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:
     """By suffix, the integers in which the sums of blocks have room, where those are narrower.
 
@@ -120,9 +127,7 @@ def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dt
     payload = nest.op.payload
     found: dict[str, np.dtype] = {}
     for acc, ref in zip(accs, payload.results, strict=True):
-        instr = (
-            payload.instrs[ref - payload.num_arguments] if ref >= payload.num_arguments else None
-        )
+        instr = instr_of(payload, ref)
         if instr is None or instr.op != "cast" or acc.combiner != "add":
             continue
         source = payload.dtype_of(instr.operands[0])

@@ -9,6 +9,7 @@ from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     ceil_div,
     filled,
+    instr_of,
     merged_blocks,
     of_numbers,
     plain,
@@ -194,16 +195,14 @@ def _mask_of_rows(nest: LoopNest, accs: Sequence[Accumulator], column: LoopDim) 
     payload = nest.op.payload
     masks = set()
     for acc, result in zip(accs, payload.results, strict=True):
-        if result < payload.num_arguments:
-            return None
-        instr = payload.instrs[result - payload.num_arguments]
-        if instr.op != "select":
+        instr = instr_of(payload, result)
+        if instr is None or instr.op != "select":
             return None
         mask, _, other = instr.operands
-        if mask >= payload.num_inputs or other < payload.num_arguments:
+        neutral = instr_of(payload, other)
+        if mask >= payload.num_inputs or neutral is None or neutral.op != "const":
             return None
-        neutral = payload.instrs[other - payload.num_arguments]
-        if neutral.op != "const" or acc.identity != Number(neutral.attr, neutral.dtype):
+        if acc.identity != Number(neutral.attr, neutral.dtype):
             return None
         masks.add(mask)
     if len(masks) != 1:

@@ -20,15 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.loop_nests.accumulators import (
-    Accumulator,
-    reduction_point,
-)
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    over,
-)
+from fusejit.codegen.loop_nests.accumulators import Accumulator, instr_of, reduction_point
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, over
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, name, negated
 from fusejit.ir.loops.nodes import Expr, If, Let, Number, Stmt, Var
@@ -48,14 +41,11 @@ def searched(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim) -> int 
     (ref, *others) = payload.results
     if others or accs[0].combiner != "min" or accs[0].dtype != I64:
         return None
-    at = ref - payload.num_arguments
-    if at < 0 or payload.instrs[at].op != "select":
+    chosen = instr_of(payload, ref)
+    if chosen is None or chosen.op != "select":
         return None
-    condition, place, nowhere = payload.instrs[at].operands
-    where, none = (
-        payload.instrs[r - payload.num_arguments] if r >= payload.num_arguments else None
-        for r in (place, nowhere)
-    )
+    condition, place, nowhere = chosen.operands
+    where, none = instr_of(payload, place), instr_of(payload, nowhere)
     if where is None or none is None or where.op != "index" or none.op != "const":
         return None
     dim = where.attr.as_dim()

@@ -47,7 +47,7 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.loops.scalar_math import convert
-from fusejit.ir.ops import OUT_OF_BOUNDS_IF_RUN, Assert, GenericOp, HostCall
+from fusejit.ir.ops import OUT_OF_BOUNDS_IF_RUN, Assert, GenericOp, HostCall, Store
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
@@ -141,12 +141,13 @@ class KernelEmitter(KernelMemory):
             ]
         return statements
 
-    def generic(
-        self,
-        op: GenericOp,
-        targets: Sequence[MemRef],
-        mask: Mask | None = None,
-    ) -> None:
+    def target_of(self, store: Store, producer: GenericOp) -> tuple[MemRef, Mask | None]:
+        """What a store writes, and its mask, where ``producer`` writes straight into it."""
+        target = MemRef(self.buffer_memory(store.view.buffer), store.view.map)
+        mask = None if store.mask is None else self.locate(store.mask)
+        return target, None if mask is None else (mask, producer.inits[0].map)
+
+    def generic(self, op: GenericOp, targets: Sequence[MemRef], mask: Mask | None = None) -> None:
         """One op as loops that write into ``targets``."""
         if op.library_call is not None and has_call(op):
             self._product(op, targets)
@@ -244,12 +245,7 @@ class KernelEmitter(KernelMemory):
         started = [init.start is not None for init in op.inits]
         self.statements += lower_scan(nest, [f"d{d}" for d in dims], carried, started)
 
-    def _nest(
-        self,
-        op: GenericOp,
-        targets: Sequence[MemRef],
-        mask: Mask | None,
-    ) -> LoopNest:
+    def _nest(self, op: GenericOp, targets: Sequence[MemRef], mask: Mask | None) -> LoopNest:
         var = {d: f"d{d}" for d in range(len(op.domain))}
         dims = {d: Polynomial.name(v) for d, v in var.items()}
         extents = list(extent_polynomials(op.domain))

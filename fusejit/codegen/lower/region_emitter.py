@@ -36,21 +36,17 @@ class RegionEmitter(StoreEmitter):
         else:
             super().op(op)
 
-    def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[MemRef]:
-        """A loop buffer for each carried value: a variable for a scalar, memory for an array."""
-        loop_buffers = []
-        for value, start in zip(values, starts, strict=True):
-            if value.type.rank == 0:
-                name = self._name("n")
-                source = convert(self.number(start), value.type.dtype)
-                self.statements.append(Let(name, source))
-                loop_buffer = MemRef(expr=Var(name))
-            else:
-                memory = self._heap(value.type, value.order)
-                loop_buffer = MemRef.whole(memory)
+    def _loop_buffer(self, value: Value, start: Value | None = None) -> MemRef:
+        """A loop buffer for a carried value: a variable for a scalar, memory for an array."""
+        if value.type.rank:
+            loop_buffer = MemRef.whole(self._heap(value.type, value.order))
+            if start is not None:
                 self._copy(start, loop_buffer, "carry")
-            loop_buffers.append(loop_buffer)
-        return loop_buffers
+            return loop_buffer
+        name, dtype = self._name("n"), value.type.dtype
+        number = Number(0, dtype) if start is None else convert(self.number(start), dtype)
+        self.statements.append(Let(name, number))
+        return MemRef(expr=Var(name))
 
     def _assign(self, loop_buffers: Sequence[MemRef], values: Sequence[Value]) -> None:
         """Give all loop buffers their new values at once: one may be the old value of another."""
@@ -82,7 +78,7 @@ class RegionEmitter(StoreEmitter):
 
     def loop(self, op: Loop) -> None:
         """A counted or conditional loop around nests, carrying loop buffers."""
-        loop_buffers = self._loop_buffers(op.body.arguments, op.carried)
+        loop_buffers = list(map(self._loop_buffer, op.body.arguments, op.carried))
         for argument, loop_buffer in zip(op.body.arguments, loop_buffers, strict=True):
             self.memrefs[argument] = loop_buffer
         rotations = self.assignment.rotations.get(op, [])
@@ -165,15 +161,7 @@ class RegionEmitter(StoreEmitter):
 
     def cond(self, op: Cond) -> None:
         """A conditional: both blocks assign the same loop buffers."""
-        loop_buffers = []
-        for result in op.results:
-            if result.type.rank == 0:
-                name = self._name("n")
-                self.statements.append(Let(name, Number(0, result.type.dtype)))
-                loop_buffers.append(MemRef(expr=Var(name)))
-            else:
-                memory = self._heap(result.type, result.order)
-                loop_buffers.append(MemRef.whole(memory))
+        loop_buffers = [self._loop_buffer(result) for result in op.results]
         predicate = self.number(op.predicate)
         then = self._region(op.then_block, loop_buffers)
         orelse = self._region(op.else_block, loop_buffers)

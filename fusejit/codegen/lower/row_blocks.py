@@ -23,7 +23,7 @@ from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import calls_vector_functions, over, point_cost_ps
-from fusejit.codegen.lower.kernel_emitter import KernelEmitter, Mask
+from fusejit.codegen.lower.kernel_emitter import KernelEmitter
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
@@ -66,15 +66,9 @@ SERIAL_POINTS = 32_768
 class BlockEmitter(KernelEmitter):
     """Adds stores that overlap what they read and are written without a copy of their value."""
 
-    def overlapping(
-        self,
-        store: Store,
-        producer: GenericOp,
-        overlap: Overlap,
-        target: MemRef,
-        place: Mask | None,
-    ) -> None:
+    def overlapping(self, store: Store, producer: GenericOp, overlap: Overlap) -> None:
         """Write a store whose producer reads what it writes, in the order that keeps it right."""
+        target, place = self.target_of(store, producer)
         nest = self._nest(producer, [target], place)
         if overlap.rows is None and len(nest.loops) > 1 and calls_vector_functions(nest):
             # Short rows are packed in scratch that only functions of their own can hold.
@@ -82,10 +76,10 @@ class BlockEmitter(KernelEmitter):
             if blocks.rows is not None:
                 overlap = blocks
         if overlap.rows is not None and overlap.constants is None:
-            self._in_blocks_if_they_meet(store, producer, overlap, target, place)
+            self._in_blocks_if_they_meet(store, producer, overlap)
             return
         if overlap.rows is not None:
-            self._in_blocks(store, producer, overlap, target, place)
+            self._in_blocks(store, producer, overlap)
             return
         extents = extent_polynomials(producer.domain)
         self.reversed = {d: extents[d] - 1 for d in overlap.backwards}
@@ -96,14 +90,7 @@ class BlockEmitter(KernelEmitter):
         self.reversed = {}
         self.statements += in_one_piece(inside)
 
-    def _in_blocks_if_they_meet(
-        self,
-        store: Store,
-        producer: GenericOp,
-        overlap: Overlap,
-        target: MemRef,
-        place: Mask | None,
-    ) -> None:
+    def _in_blocks_if_they_meet(self, store: Store, producer: GenericOp, overlap: Overlap) -> None:
         """In any order where no row that is read is one that is written, else in blocks.
 
         Only the kernel knows how far it is from the one to the other. Where the rows are elements
@@ -115,21 +102,16 @@ class BlockEmitter(KernelEmitter):
             _is_apart(Polynomial.from_affine(d), rows, len(producer.domain) == 1)
             for d in overlap.distances
         ]
+        target, place = self.target_of(store, producer)
         with self.apart() as together:
             self.generic(producer, [target], place)
         with self.enclosed(Enclosing(self.statements, self.frees, is_loop=False)) as in_blocks:
-            self._in_blocks(store, producer, overlap, target, place)
+            self._in_blocks(store, producer, overlap)
         test = functools.reduce(lambda a, b: compute("&", a, b), are_disjoint)
         self.statements.append(If(test, together, in_blocks))
 
-    def _in_blocks(
-        self,
-        store: Store,
-        producer: GenericOp,
-        overlap: Overlap,
-        target: MemRef,
-        place: Mask | None,
-    ) -> None:
+    def _in_blocks(self, store: Store, producer: GenericOp, overlap: Overlap) -> None:
+        target, place = self.target_of(store, producer)
         assert overlap.rows is not None
         assert target.map is not None
         ring_buffer = _RingBuffer(self._name("h"))

@@ -71,12 +71,9 @@ class StoreEmitter(BlockEmitter):
             if op is rotation.stores[0] and not rotation.has_spare:
                 made = self.assignment.defining[rotation.value]
                 assert isinstance(made, GenericOp)
-                place = self.buffer_memory(rotation.loop_buffers[-1])
-                self.generic(made, [MemRef.whole(place)])
+                last = self.buffer_memory(rotation.loop_buffers[-1])
+                self.generic(made, [MemRef.whole(last)])
             return
-        target = MemRef(self.buffer_memory(buffer), op.view.map)
-        rank = len(op.view.extents)
-        mask = None if op.mask is None else self.locate(op.mask)
         producer = self.assignment.moves.get(op)
         if op.value in self.assignment.straight:
             made = self.assignment.defining[op.value]
@@ -84,14 +81,15 @@ class StoreEmitter(BlockEmitter):
             producer = made
         if producer is not None:
             overlap = self.assignment.overlaps.get(op)
-            chosen = None if mask is None else (mask, producer.inits[0].map)
             if overlap is not None:
-                self.overlapping(op, producer, overlap, target, chosen)
+                self.overlapping(op, producer, overlap)
             else:
-                self.generic(producer, [target], chosen)
+                target, place = self.target_of(op, producer)
+                self.generic(producer, [target], place)
             return
-        source = self.locate(op.value)
-        identity = IndexingMap.identity(rank)
+        source, target = self.locate(op.value), MemRef(self.buffer_memory(buffer), op.view.map)
+        mask = None if op.mask is None else self.locate(op.mask)
+        identity = IndexingMap.identity(len(op.view.extents))
         if self._meets(source, op) or (mask is not None and self._meets(mask, op)):
             if mask is not None and self._meets(mask, op):
                 mask = self._temporary_copy(mask, op.mask)  # type: ignore[arg-type]

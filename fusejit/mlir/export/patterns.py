@@ -47,7 +47,7 @@ def normalized(op: GenericOp) -> GenericOp:
     Inputs that the payload does not read are dropped, and so are starts of which every element is
     overwritten unread.
     """
-    op = read_through_maps(_without_unread_starts(op), is_there=True)
+    op = read_through_maps(without_unread_starts(op), is_there=True)
     payload = op.payload
     kept = [k for k in range(len(op.inputs)) if k in payload.used_arguments()]
     if len(kept) == len(op.inputs):
@@ -67,7 +67,8 @@ def normalized(op: GenericOp) -> GenericOp:
     return replace(op, inputs=inputs, payload=builder.finish(results))
 
 
-def _without_unread_starts(op: GenericOp) -> GenericOp:
+def without_unread_starts(op: GenericOp) -> GenericOp:
+    """An op without starts of which every element is overwritten unread."""
     inits = tuple(
         replace(init, start=None) if is_overwritten(op, k) else init
         for k, init in enumerate(op.inits)
