@@ -37,10 +37,7 @@ class Variants:
 
     def segmented_for(self, args: Sequence[Any]) -> SegmentedFunction | None:
         """The segments that serve a call, if some do."""
-        for segmented in self.for_types:
-            if segmented.takes(args):
-                return segmented
-        return self.segmented
+        return next((s for s in self.for_types if s.takes(args)), self.segmented)
 
     @property
     def all_segmented(self) -> tuple[SegmentedFunction, ...]:

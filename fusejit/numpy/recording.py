@@ -18,7 +18,7 @@ import numpy
 from numpy import ndarray
 from numpy._core import umath
 
-from fusejit.numpy.array import NUMBERS, Array, path_of_item
+from fusejit.numpy.array import NUMBERS, Array, owner_of, path_of_item
 from fusejit.numpy.programs import CLIP
 from fusejit.numpy.settings import THRESHOLD
 from fusejit.numpy.window import CURRENT, Paths, Window
@@ -320,9 +320,7 @@ def record_power(
 
 def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array | None:
     """Record a copy in a dtype; None if it runs at once."""
-    window, owner, source = CURRENT.window, array, array._array
-    if array._owner is not None:
-        owner = array._owner
+    window, owner, source = CURRENT.window, owner_of(array), array._array
     if (
         not window.most
         or owner._is_foreign

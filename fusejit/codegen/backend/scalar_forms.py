@@ -84,14 +84,15 @@ class FormEmitter:
         """A part of the form."""
         match node:
             case ast.Name(name):
-                return self.known[name] if name in self.known else self._constant(name)
-            case ast.Constant(value=value):
-                return self._literal(value)
+                named = self.token if name == _DTYPE else name
+                return self.known[name] if name in self.known else self.values.global_name(named)
+            case ast.Constant(value=bool() | int() | float() as value):
+                return self.values.literal(value)
             case ast.BinOp(left, sign, right):
                 sides = self.expression(left), self.expression(right)
                 return self.values.operate(_SIGNS[type(sign)], *sides)
             case ast.UnaryOp(ast.USub(), ast.Constant(value=int() | float() as number)):
-                return self._literal(-number)
+                return self.values.literal(-number)
             case ast.UnaryOp(sign, operand):
                 return self.values.operate(_SIGNS[type(sign)], self.expression(operand))
             case ast.Compare(left, [sign], [right]):
@@ -101,9 +102,3 @@ class FormEmitter:
                 function = self.token if name == _DTYPE else name
                 return self.values.call(function, [*map(self.expression, arguments)])
         raise UnsupportedLowering(ast.dump(node))
-
-    def _constant(self, name: str) -> Typed:
-        return self.values.global_name(self.token if name == _DTYPE else name)
-
-    def _literal(self, value: Any) -> Typed:
-        return self.values.literal(value)

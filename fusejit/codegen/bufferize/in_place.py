@@ -71,16 +71,8 @@ def _writer(graph: Graph, assignment: BufferAssignment, result: Value) -> _Write
         return _Writer(op, op.inits[0].map) if op in graph.block.ops else None
     if not isinstance(op, Load) or op not in graph.block.ops:
         return None
-    tiles = [
-        (value, store)
-        for value, store in assignment.homes.items()
-        if store.view.buffer is op.view.buffer
-    ]
-    tiles += [
-        (value, store)
-        for value, store in assignment.straight.items()
-        if store.view.buffer is op.view.buffer
-    ]
+    stored = (*assignment.homes.items(), *assignment.straight.items())
+    tiles = [(value, store) for value, store in stored if store.view.buffer is op.view.buffer]
     if len(tiles) != 1 or op.view.buffer.origin is not None:
         return None
     ((value, store),) = tiles

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.identity_words import IdentityWords
-from fusejit.codegen.launcher.launcher_namespace import is_c_or_f
+from fusejit.codegen.launcher.launcher_namespace import RAISE_AGAIN, is_c_or_f
 from fusejit.codegen.launcher.launcher_results import LauncherResults, leaves_of
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
@@ -151,9 +151,7 @@ class _Emitter(LauncherResults):
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
-        body += ["    except NameError:", "        raise"]  # of this text: a fault that must show
-        body += ["    except Exception as error:", "        if is_from_handler(error):"]
-        body += ["            raise"]
+        body += [f"    {line}" for line in RAISE_AGAIN]
         body += ["        return WARNS if isinstance(error, Warning) else MISS"]
         has_effects = any(is_effect(op) for op in walk(graph.block))
         first_effect = 2 + len(body) + behind if has_effects else None
@@ -189,10 +187,6 @@ class _Emitter(LauncherResults):
             needed |= _expr_names(guard.expr, by_name)
         for leaf in leaves_of(self.traced.structure, HostLeaf):
             needed |= _expr_names(leaf.expr, by_name)
-        scalar_exprs = {by_name[s.value.name]: s.expr for s in graph.scalars}
-        for name in list(needed):
-            if name in scalar_exprs:
-                needed |= _expr_names(scalar_exprs[name], by_name)
         for scalar in reversed(graph.scalars):
             if by_name[scalar.value.name] in needed:
                 needed |= _expr_names(scalar.expr, by_name)

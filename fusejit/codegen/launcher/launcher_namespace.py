@@ -50,6 +50,9 @@ _RUNTIME = (
     "host_result kept locked marked miss put_back raise_from require_shape strided_view view"
 )
 """What launchers call of `fusejit.codegen.launcher.runtime`."""
+RAISE_AGAIN = ["except NameError:", "    raise", "except Exception as error:"]
+RAISE_AGAIN += ["    if is_from_handler(error):", "        raise"]
+"""After a ``try``: a NameError is a fault of the launcher's text, which must show."""
 _PLAIN = (bool, int, str, bytes)  # instances are equal exactly if they are one value
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 
@@ -111,7 +114,7 @@ class LauncherNames:
         self.open_slots = program.slots  # of the block that is being written
         self.next_kernel = iter([(kernel, f"K{at}") for at, kernel in enumerate(kernels)])
         self.made_by_host = {slot.name for step in host_steps for slot in step.outs}
-        self.as_made = _handed_out_as_made(program)
+        self.as_made = _handed_out_as_made(program, self.made_by_host)
 
     @property
     def entry_checks_state(self) -> bool:
@@ -395,14 +398,12 @@ def ordered(dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
     return np.empty((2,) * len(order), dtype).transpose(inverse)
 
 
-def _handed_out_as_made(program: Program) -> set[str]:
+def _handed_out_as_made(program: Program, made: set[str]) -> set[str]:
     """Slots of host calls whose arrays are results as they are, though kernels read them too.
 
     What NumPy has made may have gaps between elements. Kernels read a copy without, but the program
     returns the array itself, unless it returns a view of it too.
     """
-    calls = [step for step in program.steps if isinstance(step, HostStepCall)]
-    made = {slot.name for step in calls for slot in step.outs}
     values = {v for op in program.graph.block.ops if isinstance(op, HostCall) for v in op.results}
     whole: set[str] = set()
     others: set[str] = set()

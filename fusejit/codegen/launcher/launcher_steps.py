@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.launcher.launcher_namespace import LauncherNames, affine_text, shape_text
+from fusejit.codegen.launcher.launcher_namespace import (
+    RAISE_AGAIN,
+    LauncherNames,
+    affine_text,
+    shape_text,
+)
 from fusejit.ir.host import errstate_keywords
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
@@ -143,12 +148,7 @@ class LauncherSteps(LauncherNames):
             self.put("except Exception as error:")
             self.put(f"    raise_from(error, {self.bind('place', step.location)})")
         else:
-            self.put("except NameError:")
-            self.put("    raise")
-            self.put("except Exception as error:")
-            self.put("    if is_from_handler(error):")
-            self.put("        raise")
-            self.put("    return HOST_FAILED")
+            self.lines += [*RAISE_AGAIN, "    return HOST_FAILED"]
         self.learn([name for name, _, _ in step.sizes])
 
     def learn(self, symbols: Sequence[str]) -> None:

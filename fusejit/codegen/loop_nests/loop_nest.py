@@ -76,6 +76,13 @@ class Reference:
         assert isinstance(self.expr, Var)
         return Let(self.expr.name, value)
 
+    def runs_through(self, outer: LoopDim, inner: LoopDim) -> bool:
+        """Whether it moves through two loops as through one."""
+        if not all(self.offset.is_linear_in(loop.var) for loop in (outer, inner)):
+            return False
+        step = self.offset.coefficient(inner.var)
+        return self.offset.coefficient(outer.var) == step * inner.extent
+
     def substitute(self, var: str, value: Polynomial) -> Reference:
         """The reference with a loop variable replaced."""
         return replace(self, offset=self.offset.substitute(var, value))
@@ -194,13 +201,7 @@ def _may_collapse(nest: LoopNest, outer: LoopDim, inner: LoopDim) -> bool:
     if nest.op.payload.has_index() or nest.op.payload.has_extract():
         return False
     starts = [r for r in nest.starts if r is not None and r.pointer is not None]
-    for reference in (*nest.references, *starts):
-        if not all(reference.offset.is_linear_in(loop.var) for loop in (outer, inner)):
-            return False
-        step = nest.stride(reference, inner.var)
-        if nest.stride(reference, outer.var) != step * inner.extent:
-            return False
-    return True
+    return all(r.runs_through(outer, inner) for r in (*nest.references, *starts))
 
 
 def needs_tiles(nest: LoopNest) -> tuple[str, str] | None:

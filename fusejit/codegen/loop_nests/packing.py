@@ -33,7 +33,7 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
     dtypes = nest.op.payload.arguments
     for at, reference in enumerate((*nest.inputs, *nest.outputs)):
         is_input = at < len(nest.inputs)
-        flat = flat_reference(nest, reference, row, column, first, e)
+        flat = flat_reference(reference, row, column, first, e)
         if flat is None:
             packed = f"pack{at}"
             scratch.append(Scratch(packed, operand(PACK), dtypes[at], True))
@@ -65,21 +65,14 @@ def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
 
 
 def flat_reference(
-    nest: LoopNest,
-    reference: Reference,
-    row: LoopDim,
-    column: LoopDim,
-    first: Polynomial,
-    e: Polynomial,
+    reference: Reference, row: LoopDim, column: LoopDim, first: Polynomial, e: Polynomial
 ) -> Reference | None:
     """The reference as a function of the flat position, if it runs through both loops as one."""
     if reference.pointer is None:
         return reference
-    if not all(reference.offset.is_linear_in(loop.var) for loop in (row, column)):
+    if not reference.runs_through(row, column):
         return None
-    step = nest.stride(reference, column.var)
-    if nest.stride(reference, row.var) != step * column.extent:
-        return None
+    step = reference.offset.coefficient(column.var)
     zero_column = reference.substitute(column.var, Polynomial.const(0))
     start = zero_column.substitute(row.var, first)
     return replace(start, offset=start.offset + e * step)

@@ -150,7 +150,7 @@ def is_flat(nest: LoopNest, row: LoopDim, loop: LoopDim) -> bool:
     payload = nest.op.payload
     if payload.has_index() or payload.has_extract():
         return False
-    return all(flat_reference(nest, r, row, loop, first, e) is not None for r in nest.inputs)
+    return all(flat_reference(r, row, loop, first, e) is not None for r in nest.inputs)
 
 
 def _values_of_a_tile(
@@ -161,7 +161,7 @@ def _values_of_a_tile(
     Vector functions take a register of neighbours; down a column of short rows there are none.
     """
     first, e = name("c0"), name("e")
-    flat = [flat_reference(nest, r, row, loop, first, e) for r in nest.inputs]
+    flat = [flat_reference(r, row, loop, first, e) for r in nest.inputs]
     inputs = [r for r in flat if r is not None]
     lets, results = point_of(nest, inputs, [None] * len(nest.outputs), {})
     stores = [

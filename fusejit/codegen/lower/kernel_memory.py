@@ -116,13 +116,12 @@ class KernelMemory:
     def buffer_memory(self, buffer: Buffer) -> Memory:
         """The memory of a buffer, which may be another one, its axes split or merged, or a part."""
         if buffer not in self.memory and buffer.base is not None:
+            base, extents = self.buffer_memory(buffer.base), extent_polynomials(buffer.type.extents)
             if buffer.part is not None:
-                self.memory[buffer] = self.buffer_memory(buffer.base).part(buffer.part)
-                return self.memory[buffer]
-            assert buffer.reassociation is not None
-            self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(
-                buffer.reassociation, extent_polynomials(buffer.type.extents)
-            )
+                self.memory[buffer] = base.part(buffer.part)
+            else:
+                assert buffer.reassociation is not None
+                self.memory[buffer] = base.reshaped(buffer.reassociation, extents)
         return self.memory[buffer]
 
     def _name(self, prefix: str) -> str:

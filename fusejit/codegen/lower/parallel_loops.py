@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.intrinsics.statuses import Status
@@ -25,7 +23,7 @@ from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.region_emitter import RegionEmitter, largest
 from fusejit.dataclass import replace
 from fusejit.ir.analysis.estimated_work import loop_ps
-from fusejit.ir.loops.index_math import equal, floordiv, int_of, mul, operand
+from fusejit.ir.loops.index_math import I64, equal, floordiv, int_of, mul, operand
 from fusejit.ir.loops.nodes import (
     Element,
     Exit,
@@ -44,7 +42,6 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.ops import GenericOp, Loop
 
-_INT64 = np.dtype(np.int64)
 _ZERO = Polynomial.const(0)
 
 
@@ -99,8 +96,8 @@ class ParallelLoopEmitter(RegionEmitter):
         )
         if statuses:
             self.statements += [
-                Scratch(fault, operand(1), _INT64, True),
-                StoreElement(fault, _ZERO, Number(0, _INT64)),
+                Scratch(fault, operand(1), I64, True),
+                StoreElement(fault, _ZERO, Number(0, I64)),
             ]
         self.statements.append(launch)
         for status in statuses:

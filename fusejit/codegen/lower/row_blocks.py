@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.memrefs import Memory, MemRef, extent_polynomials
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import calls_vector_functions, over, point_cost_ps
 from fusejit.codegen.lower.kernel_emitter import KernelEmitter
 from fusejit.codegen.lower.kernel_memory import Enclosing
@@ -134,14 +134,12 @@ class BlockEmitter(KernelEmitter):
             for dim in target.map.compose(producer.inits[0].map).results[axis].dims()
         }
         order = sorted(axis_of, key=lambda d: (d != overlap.rows, position.get(d, -1)))
-        strides = [Polynomial.const(1)] * value.type.rank
-        step = Polynomial.const(1)
-        for dim in reversed(order):
-            strides[axis_of[dim]] = step
-            step = step * extents[dim]
+        length_of = {axis: extents[dim] for dim, axis in axis_of.items()}
+        lengths = [length_of.get(k, Polynomial.const(1)) for k in range(value.type.rank)]
+        strides = dense_strides(lengths, [axis_of[dim] for dim in order])
         row_axis = axis_of[overlap.rows]
         origin = ring_buffer.base - ring_buffer.start * strides[row_axis]
-        memory = Memory(name, value.type.dtype, tuple(strides), start=origin)
+        memory = Memory(name, value.type.dtype, strides, start=origin)
         slot = MemRef.whole(memory)
 
         self.tile_of = {overlap.rows: (ring_buffer.start, ring_buffer.wide)}

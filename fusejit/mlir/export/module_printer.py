@@ -254,9 +254,6 @@ class _Emitter(TensorPrinter):
         self.values[op.results[0]] = Ssa(name, out.dtype, out.extents)
         return True
 
-    def shown(self, indexing_map: IndexingMap) -> IndexingMap:
-        return IndexingMap(indexing_map.num_dims, tuple(map(self.canonical, indexing_map.results)))
-
     def read(
         self, operand: Operand, domain: tuple[AffineExpr, ...]
     ) -> tuple[Ssa, IndexingMap] | None:

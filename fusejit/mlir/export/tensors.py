@@ -44,6 +44,9 @@ class TensorPrinter(SizePrinter):
             self.values[value] = Ssa(name, I64, None)
         return self.values[value]
 
+    def shown(self, indexing_map: IndexingMap) -> IndexingMap:
+        return IndexingMap(indexing_map.num_dims, tuple(map(self.canonical, indexing_map.results)))
+
     def unsupported(self, op: Op, what: str) -> UnsupportedError:
         text = print_op(op).splitlines()[0]
         return UnsupportedError(
@@ -119,7 +122,7 @@ class TensorPrinter(SizePrinter):
     ) -> Ssa:
         """Nothing, a slice, or a copy that reads through the map."""
         canonical = tuple(map(self.canonical, extents))
-        shown = IndexingMap(indexing_map.num_dims, tuple(map(self.canonical, indexing_map.results)))
+        shown = self.shown(indexing_map)
         if shown.is_identity and canonical == (source.extents or ()):
             return source
         if source.extents is not None:
