@@ -161,20 +161,14 @@ def is_from_handler(error: BaseException) -> bool:
 
     A traceback that passes through the function of an installed handler says so.
     """
-    codes = {code for handler in _handlers() for code in _codes(handler)}
+    handlers = filter(callable, map(signal.getsignal, signal.valid_signals()))
+    codes = {code for handler in handlers for code in _codes(handler)}
     entry = error.__traceback__
     while entry is not None:
         if entry.tb_frame.f_code in codes:
             return True
         entry = entry.tb_next
     return False
-
-
-def _handlers() -> Iterator[Any]:
-    for number in signal.valid_signals():
-        handler = signal.getsignal(number)
-        if callable(handler):
-            yield handler
 
 
 def _codes(handler: Any) -> Iterator[CodeType]:

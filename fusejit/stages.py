@@ -35,11 +35,7 @@ from fusejit.identity import own_signature
 from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.loops.nodes import KernelParameter, LoopModule
-from fusejit.ir.loops.program import (
-    KernelCall,
-    Program,
-    walk_steps,
-)
+from fusejit.ir.loops.program import KernelCall, Program, walk_steps
 from fusejit.ir.ops import GenericOp, HostCall, Op, walk
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.target_facts import Target
@@ -300,7 +296,6 @@ def trace(
         Also for a host call or an effect, if the options ask for ``fullgraph``.
     """
     start = time.perf_counter()
-    undoes = options.on_error == "undo"
     with Watched(function.__name__, options, (Fallback,)) as watched:
         watched.enter(["trace"])
         traced = trace_function(
@@ -308,7 +303,7 @@ def trace(
             args,
             dict(kwargs),
             is_segment=options.is_segment,
-            undoes=undoes,
+            undoes=options.on_error == "undo",
             formats_in_python=options.formats_in_python,
             is_bounded=not options.fullgraph,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.ir.affine import AffineExpr
@@ -85,10 +86,7 @@ def iterations(loop: Loop, symbols: Mapping[str, int]) -> int | None:
 
 def points_of(extents: Sequence[AffineExpr], symbols: Mapping[str, int]) -> int:
     """The product of the extents."""
-    points = 1
-    for extent in extents:
-        points *= size_of(extent, symbols)
-    return points
+    return math.prod(size_of(extent, symbols) for extent in extents)
 
 
 def size_of(extent: AffineExpr, symbols: Mapping[str, int]) -> int:
