@@ -9,6 +9,7 @@ alone, so that two runs of a script give the same bits.
 
 from __future__ import annotations
 
+import linecache
 import operator
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +20,6 @@ import numpy
 from numpy._core import umath
 
 from fusejit.numpy.report import REPORT
-from fusejit.syntax import run_text
 
 LARGEST_LITERAL = 8  # larger integers in subscripts are arguments, not part of the source
 
@@ -336,8 +336,9 @@ _counter = iter(range(10**9))
 def function_of(source: str) -> Callable[..., Any]:
     """The function of a source."""
     filename = f"<window {next(_counter)} of fusejit.numpy>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     scope: dict[str, Any] = {"np": numpy, "__name__": __name__}
-    run_text(source, filename, scope)
+    exec(compile(source, filename, "exec"), scope)
     function: Callable[..., Any] = scope["window"]
     function.__doc__ = source
     return function
