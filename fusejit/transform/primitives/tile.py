@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
@@ -40,7 +41,6 @@ from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.destinations import Destination, destinations
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.integers import Integers
 from fusejit.transform.core.parts import (
     bind_minimum,
     computed_in_parts,
@@ -98,13 +98,6 @@ class Tile:
         """Whether all tiles have the full size, whatever the call."""
         return isinstance(self.given, int) and self.extent.mod(self.given).as_constant() == 0
 
-    @property
-    def info(self) -> tuple[int, str]:
-        """Size and symbol of the length for `LoopInfo`: no size if it depends on the extent."""
-        if isinstance(self.given, Parts):
-            return 0, ""
-        return self.given, "" if self.is_whole else self.length
-
 
 @dataclass(slots=True)
 class Tiled:
@@ -141,7 +134,7 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     tiled = in_tiles(handle.schedule.graph, op, numbers, handle.dims, step, reassociate)
     taken = {*handle.schedule.loops}
     loops = {
-        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim), *t.info)
+        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim))
         for t in tiled.tiles
     }
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
