@@ -24,12 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fusejit.dataclass import dataclass, replace
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.integers import Integers
-from fusejit.ir.graph import Graph, HostSymbol
-from fusejit.ir.host import HostExpr
-from fusejit.ir.host_affine import host_of
+from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Block,
     GenericOp,
@@ -181,7 +179,7 @@ def in_tiles(
     graph, places = destinations(graph, op)
     inner, ops = _on_slices(op, tiles, places)
     for t in reversed(tiles):
-        graph, upper, before = _count(graph, t, taken)
+        upper, before = _count(t, taken)
         body = Block((), [*_length(t), *ops])
         ops = [
             *before,
@@ -198,20 +196,13 @@ def in_tiles(
     return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
 
 
-def _count(graph: Graph, t: Tile, taken: set[str]) -> tuple[Graph, AffineExpr, list[Op]]:
-    """The number of tiles that are not empty, with the graph or the ops that compute it."""
+def _count(t: Tile, taken: set[str]) -> tuple[AffineExpr, list[Op]]:
+    """The number of tiles that are not empty, with the ops that compute it."""
     if isinstance(t.given, int):
-        return graph, (t.extent + (t.given - 1)).floordiv(t.given), []
-    name = new_symbol(f"{t.loop}_count", taken)
-    count = AffineExpr.symbol(name)
-    last = t.extent + t.size - 1
-    if last.symbols() <= {s.name for s in graph.symbols}:
-        least = HostExpr("max", (host_of(t.size), HostExpr.const(1)))
-        number = HostExpr("floordiv", (host_of(last), least))
-        return replace(graph, symbols=[*graph.symbols, HostSymbol(name, number)]), count, []
-    integers = Integers(1)
-    least_size = integers(t.size).maximum(1)
-    return graph, count, integers.bound("number", {name: integers(last).floordiv(least_size)})
+        return (t.extent + (t.given - 1)).floordiv(t.given), []
+    name, integers = new_symbol(f"{t.loop}_count", taken), Integers(1)
+    number = integers(t.extent + t.size - 1).floordiv(integers(t.size).maximum(1))
+    return AffineExpr.symbol(name), integers.bound("number", {name: number})
 
 
 def _check(
