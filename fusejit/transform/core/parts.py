@@ -144,7 +144,7 @@ def _filled(value: Value, number: object, op: GenericOp) -> GenericOp:
 def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
     """A symbol for a size, or for what is left of an extent if that is less."""
     integers = Integers(1)
-    return integers.bound("length", {symbol: integers(left).minimum(size)})
+    return integers.bound("length", {symbol: integers(size).minimum(left)})
 
 
 def require_separable(

@@ -3,8 +3,8 @@
 >>> h = schedule(lambda a: np.exp(a), np.ones(3))["exp"].tile(i=8)
 >>> print(h.show())
 for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
-      const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 8 : i64; t1 = index (-8 *
+      i_0 + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
   %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : i_1 x f64
   %v1_tile = generic "exp" domain (i_1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
@@ -22,8 +22,8 @@ for i_0 = 0 to (s0) floordiv 8 step 1 {
 >>> print(h.schedule["exp_rest"].show())
 for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1_rest max 8 of (s0) mod
     8) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) : i64;
-      t1 = const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 8 : i64; t1 = index (-8 *
+      i_0_rest + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1_rest = %i_1 local
   %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
   %v1_tile = generic "exp_rest" domain (i_1_rest) ins (%v0_slice) outs (write) { t0 = exp in0 :
