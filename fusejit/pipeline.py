@@ -30,7 +30,7 @@ from fusejit.fuse.reshaping.move_reshapes import move_reshapes_down, move_reshap
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.ir.execution_plan import ExecutionPlan, FusionReport, Group, KernelStep, walk_steps
+from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.pass_log import PassLog
@@ -140,10 +140,10 @@ def run_passes(
     return graph
 
 
-def group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
-    """The groups of ops that share loops."""
+def group(graph: Graph, at: PassContext) -> Graph:
+    """Find the groups of ops that share loops."""
     if at.policy is None:
-        return graph, ()
+        return graph
     return form_groups(graph, at.report, at.target, at.policy.groups)
 
 
@@ -152,14 +152,12 @@ def tile_groups(plan: ExecutionPlan, log: PassLog) -> Graph:
 
     It is what lowering gets: reports and pictures show the ops as they were fused.
     """
-    kernels = (step for step in walk_steps(plan.steps) if isinstance(step, KernelStep))
-    groups = [each for step in kernels for each in step.groups]
-    if not groups:
+    if not plan.report.grouped:
         return plan.graph
     from fusejit.transform import tile_groups
 
     def run(graph: Graph) -> Graph:
-        tiled = tile_groups.tile_groups(graph, groups)
+        tiled = tile_groups.tile_groups(graph, plan.report.grouped)
         verify(tiled)
         return tiled
 

@@ -89,10 +89,10 @@ class Traced:
             watched.enter(["group", "schedule"], partial(print_graph, graph))
             _dump(self.options, "fused", lambda: print_graph(graph))
             start = time.perf_counter()
-            graph, groups = group(graph, context)
+            graph = group(graph, context)
             verify(graph, verified)
             self.seconds["group"] = time.perf_counter() - start
-            schedule = make_plan(graph, self.graph, report, groups)
+            schedule = make_plan(graph, self.graph, report)
             _dump(self.options, "schedule", lambda: describe_plan(schedule))
         return Fused(self, schedule)
 

@@ -114,10 +114,9 @@ class _Report:
             f"{_plural(loops, 'loop nest')} in {_plural(len(self.nests), 'kernel')}"
             + (f" and {_plural(calls, 'library call')}" if calls else "")
         )
-        groups = [group for step in self.nests for group in step.groups]
         unfused = self.schedule.unfused
         before = moved_bytes(unfused, self.symbols, _stored_straight(unfused))
-        after = self.moved(groups)
+        after = self.moved(self.report.grouped)
         less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
         yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
         policy = self.traced.options.fusion
@@ -244,15 +243,15 @@ class _Report:
 
     def groups(self) -> Iterator[str]:
         """Why each group is one, and what it saves of all that is moved without it."""
-        groups = [group for step in self.nests for group in step.groups]
+        groups = self.report.grouped
         after = self.moved(groups)
-        for grouped, group in zip(self.report.grouped, groups, strict=True):
-            names = [base_name(name) for name in grouped.ops]
+        for group in groups:
+            names = [base_name(op.name) for op in group.ops]
             apart = self.moved([g for g in groups if g is not group])
             saved = f", saves {size_text(apart - after)} of {size_text(apart)}"
             yield (
-                f"{', '.join(names[:-1])} and {names[-1]}: {grouped.reason}"
-                f"{saved if apart > after else ''} [{grouped.rule}]{_where(grouped.locations[0])}"
+                f"{', '.join(names[:-1])} and {names[-1]}: {group.reason}"
+                f"{saved if apart > after else ''} [{group.rule}]{_where(group.ops[0].location)}"
             )
 
     def moved(self, groups: Sequence[Group]) -> int:

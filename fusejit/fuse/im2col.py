@@ -19,12 +19,14 @@ document processing", 2006; MLIR's ``convert_conv2d_to_img2col``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.new_names import symbols_of, unused
 from fusejit.fuse.rewrite_blocks import definitions, expand_ops
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.elementwise import bound_number, elementwise
+from fusejit.ir.analysis.elementwise import elementwise
+from fusejit.ir.analysis.integers import Integer, Integers
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
@@ -40,7 +42,7 @@ from fusejit.ir.ops import (
     walk,
     written_classes,
 )
-from fusejit.ir.payload import I64, PayloadBuilder, identity_payload
+from fusejit.ir.payload import PayloadBuilder, identity_payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
@@ -280,11 +282,9 @@ class Products:
             if known_name is None:
                 self.symbols.append(HostSymbol(name, expr))
             return AffineExpr.symbol(known_name or name) * factor
-        builder = PayloadBuilder([], [I64])
-        ref = builder.index(unknown[0])
-        for other in unknown[1:]:
-            ref = builder.op("multiply", [ref, builder.index(other)], I64)
-        ops += bound_number(name, builder.finish([ref]), name, "length")
+        integers = Integers(1)
+        product = reduce(Integer.__mul__, map(integers, unknown))
+        ops += integers.bound("length", {name: product}, is_local=False)
         return AffineExpr.symbol(name) * factor
 
 

@@ -31,6 +31,8 @@ class Group:
     halos : tuple of tuple of (int, int)
         For each op and shared loop how much earlier (if negative) it begins than the tile, and how
         much later it ends: what reads it needs its neighbours. Ops with a halo are local.
+    rule, reason : str
+        Why they are a group.
     """
 
     ops: tuple[GenericOp, ...]
@@ -38,6 +40,8 @@ class Group:
     local: tuple[Value, ...]
     store: Store | None = None
     halos: tuple[tuple[tuple[int, int], ...], ...] = ()
+    rule: str = ""
+    reason: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -109,18 +113,6 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
-    """Ops that share outer loops: their names, which values stay in tiles, where, and why."""
-
-    ops: tuple[str, ...]
-    num_shared_loops: int
-    local: tuple[str, ...]
-    locations: tuple[Location, ...]
-    rule: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Refusal:
     """A fusion that did not happen: the named rule, the reason in words, and where.
 
@@ -163,7 +155,7 @@ class FusionReport:
     ops_before: int = 0
     ops_after: int = 0
     folded: list[Folded] = field(default_factory=list)
-    grouped: list[Grouped] = field(default_factory=list)
+    grouped: list[Group] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     loops: list[LoopNote] = field(default_factory=list)
 

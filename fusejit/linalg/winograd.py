@@ -5,7 +5,7 @@ extent 1 is not transformed. Per tile the convolution is ``AT ((G g GT) * (BT d 
 product is summed over channels.
 
 The output transform multiplies by the scale of each transformed axis
-(`fusejit.ir.winograd_matrices`).
+(`fusejit.ir.definitions.winograd_matrices`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.winograd_matrices import TABLE
+from fusejit.ir.definitions.winograd_matrices import TABLE
 from fusejit.linalg.registry import register
 from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.notation import Output, Tensor, _, define

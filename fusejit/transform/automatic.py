@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.execution_plan import Folded, Group, KernelStep, walk_steps
-from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.values import Value
 from fusejit.transform.core.costs import CACHED_BYTES, num_bytes
 from fusejit.transform.core.errors import ScheduleError
-from fusejit.transform.core.lookup import labels
+from fusejit.transform.core.lookup import labels, op_of
 from fusejit.transform.handle import Handle
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class _Writer:
 
     def fold(self, decision: Folded) -> None:
         """Compute a producer, or a sibling, where another op is computed."""
-        one, other = (_op_of(self.schedule.graph, value) for value in decision.values)
+        one, other = (op_of(self.schedule.graph, value) for value in decision.values)
         step, words = FOLDS[decision.how]
         what = f"{decision.producer} {words} {decision.consumer}"
         if one is None or other is None or one is other:
@@ -87,7 +86,7 @@ class _Writer:
     def group(self, group: Group) -> None:
         """Tile the last op of a group, and fuse what only the group reads."""
         graph = self.schedule.graph
-        ops = [_op_of(graph, op.results[0]) for op in group.ops]
+        ops = [op_of(graph, op.results[0]) for op in group.ops]
         last = ops[-1]
         what = f"{', '.join(op.name for op in group.ops)} in one loop over tiles"
         if last is None or last.domain != group.ops[-1].domain:
@@ -140,9 +139,3 @@ class _Writer:
     def leave(self, what: str, why: str) -> None:
         self.last = None
         self.lines.append(f"# left to the passes: {what} ({why})".replace("\n", " "))
-
-
-def _op_of(graph: Graph, value: Value) -> GenericOp | None:
-    """The op that defines a value."""
-    ops = (op for op in walk(graph.block) if isinstance(op, GenericOp))
-    return next((op for op in ops if value in op.results), None)

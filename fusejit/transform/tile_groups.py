@@ -26,6 +26,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.analysis.integers import Integer, Integers
 from fusejit.ir.execution_plan import Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
@@ -44,7 +45,6 @@ from fusejit.ir.ops import (
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.transform.core.integers import Integer, Integers
 from fusejit.transform.core.rules import (
     new_symbol,
     next_alias_class,

@@ -22,12 +22,12 @@ from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.form_steps import make_plan
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.memory_versions import renumber_versions
 from fusejit.ir.execution_plan import FusionReport, KernelStep
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import (
     Block,
     ConstantOp,

@@ -49,7 +49,7 @@ def test_every_fusion_and_refusal_is_told(program: Any, fusion: str) -> None:
         assert f"[{r.rule}]  ({r.location.short})" in text
     for g in report.grouped:
         assert f": {g.reason}" in text
-        assert f" [{g.rule}]  ({g.locations[0].short})" in text
+        assert f" [{g.rule}]  ({g.ops[0].location.short})" in text
     assert text.count("    one loop over tiles of") == len(report.grouped)
 
 

@@ -1,6 +1,6 @@
 """Versions: how the stores before an op are counted."""
 
-from fusejit.ir.analysis.memory_versions import renumber_versions, versions
+from fusejit.ir.memory_versions import renumber_versions, versions
 from fusejit.ir.ops import Load, Store, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph

@@ -10,7 +10,7 @@ import pytest
 
 from fusejit.dataclass import replace
 from fusejit.ir.ops import walk
-from fusejit.transform import Handle, Schedule, ScheduleError, schedule
+from fusejit.transform import Handle, Parts, Schedule, ScheduleError, schedule
 from fusejit.transform.core.costs import estimate
 from fusejit.transform.log import quantity
 
@@ -332,3 +332,10 @@ def test_costs_of_many_ragged_loops() -> None:
     for size in (3, 2):
         h = h.tile(check=False, **dict.fromkeys(h.dims, size))
     assert estimate(h.schedule.graph, h.schedule.sizes).flops == 5**6
+
+
+def test_parts_compute_each_row_once() -> None:
+    """Each tile's beginning counted as a length, and the number of tiles was not known."""
+    s = schedule(lambda a, b: np.maximum(a @ b + 1, 0), np.ones((103, 30)), np.ones((30, 20)))
+    h = s["maximum"].tile(i=Parts(4)).fuse("add", "matmul")
+    assert h.schedule.log.count("recompute x1.00") == 2

@@ -63,7 +63,7 @@ def test_a_tile_of_the_whole_extent() -> None:
 def test_a_number_of_tiles(s: Schedule) -> None:
     """The size is a symbol: at most so many tiles for every extent."""
     h = s["maximum"].tile(i=Parts(4)).fuse("add", "matmul").threads("i.0")
-    assert "for i_0 = 0 to i_0_count step 1 parallel {" in h.schedule.show()
+    assert "for i_0 = 0 to i_0_count step 1 parallel tiles (i_1 max " in h.schedule.show()
     assert "computed again" not in h.schedule.log
     run = h.schedule.compile()
     for m in (9, 1, 2, 4, 7, 8, 33, 0):
@@ -224,7 +224,7 @@ def test_nothing_is_changed(s: Schedule) -> None:
 def test_the_printed_form() -> None:
     s = schedule(sums, A, B)["sum"].tile(i=4).fuse("exp").schedule
     text = s.show()
-    assert "for i_0 = 0 to (s0 + 3) floordiv 4 step 1 {" in text
+    assert "for i_0 = 0 to (s0 + 3) floordiv 4 step 1 tiles (i_1 max 4 of s0) {" in text
     assert "%v0_slice = view %v0 [(d0, d1) -> (d0 + 4 * i_0, d1)] : i_1 x s1 x f64" in text
     assert " for " not in s.show(0)
     assert len(s.time()) == 3

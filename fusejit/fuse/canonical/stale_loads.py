@@ -3,7 +3,7 @@
 A `Load` is a snapshot: its value never changes. While no store to its alias class has run, reading
 the buffer gives the snapshot for nothing; a load that is read later than that is *stale* there, and
 codegen has to copy it at the place where it stands. No pass makes a fresh load stale, and none
-moves a store, so the versions of `fusejit.ir.analysis.memory_versions` stay right.
+moves a store, so the versions of `fusejit.ir.memory_versions` stay right.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import definitions, expand_ops, rewrite_ops
-from fusejit.ir.analysis.memory_versions import versions, walk_versions
 from fusejit.ir.graph import Graph
+from fusejit.ir.memory_versions import versions, walk_versions
 from fusejit.ir.ops import Load, Op, ReshapeOp, Store, ViewOp, Write, walk
 from fusejit.ir.values import Value
 

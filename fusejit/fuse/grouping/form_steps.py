@@ -12,7 +12,7 @@ allocates is codegen's choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.rewrite_blocks import definitions, used_values
@@ -20,7 +20,6 @@ from fusejit.ir.execution_plan import (
     BindStep,
     ExecutionPlan,
     FusionReport,
-    Group,
     HostStep,
     KernelStep,
     LibraryStep,
@@ -49,9 +48,7 @@ from fusejit.ir.ops import (
 from fusejit.ir.values import Buffer, Value
 
 
-def make_plan(
-    graph: Graph, unfused: Graph, report: FusionReport, groups: Sequence[Group] = ()
-) -> ExecutionPlan:
+def make_plan(graph: Graph, unfused: Graph, report: FusionReport) -> ExecutionPlan:
     """The steps of ``graph``'s top-level block in program order.
 
     Parameters
@@ -61,9 +58,7 @@ def make_plan(
     unfused : Graph
         The graph as it was traced, for `explain` and for counting.
     report : FusionReport
-        Gets the numbers of ops (generic ops and stores) before and after.
-    groups : sequence of Group
-        Ops that share outer loops (`fusejit.fuse.grouping.group`).
+        Has the groups, gets the numbers of ops (generic ops and stores) before and after.
 
     Returns
     -------
@@ -85,7 +80,7 @@ def make_plan(
 
         def end_kernel() -> None:
             if work:
-                mine = tuple(g for g in groups if g.ops[0] in work)
+                mine = tuple(g for g in report.grouped if g.ops[0] in work)
                 steps.append(KernelStep(_with_what_it_reads(work, outer, weightless), mine))
                 work.clear()
 

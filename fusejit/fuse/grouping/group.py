@@ -37,7 +37,7 @@ from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import definitions, used_values
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.reduction_starts import reaches_every_element
-from fusejit.ir.execution_plan import FusionReport, Group, Grouped, Refusal
+from fusejit.ir.execution_plan import FusionReport, Group, Refusal
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.target_facts import GENERIC, Target
@@ -54,7 +54,7 @@ def form_groups(
     report: FusionReport,
     target: Target = GENERIC,
     control: ControlGroupFn = why_joined,
-) -> tuple[Graph, tuple[Group, ...]]:
+) -> Graph:
     """Find the groups of the top-level block.
 
     Parameters
@@ -62,7 +62,7 @@ def form_groups(
     graph : Graph
         The fused graph.
     report : FusionReport
-        Gets a line for each group, and a refusal for each op that ``control`` keeps out of one.
+        Gets the groups, and a refusal for each op that ``control`` keeps out of one.
     target : Target
         The machine, for what ``control`` is told.
     control : ControlGroupFn
@@ -72,7 +72,6 @@ def form_groups(
     -------
     Graph
         With the ops of each group next to each other; the same object if there is no group.
-    tuple of Group
     """
     grouping = _Grouping(graph, report, target, control)
     formed = grouping.run()
@@ -98,10 +97,10 @@ class _Grouping:
             for value in used_values(op):
                 self.users.setdefault(value, []).append(op)
 
-    def run(self) -> tuple[Graph, tuple[Group, ...]]:
+    def run(self) -> Graph:
         """Group each stretch between two ops with an effect."""
         ops: list[Op] = []
-        groups: list[Group] = []
+        groups = self.report.grouped
         stretch: list[Op] = []
 
         def end_stretch(at: Op | None = None) -> None:
@@ -130,9 +129,9 @@ class _Grouping:
                     ops.append(op)
         end_stretch()
         if not groups:
-            return self.graph, ()
+            return self.graph
         block: Block = replace(self.graph.block, ops=ops)
-        return replace(self.graph, block=block), tuple(groups)
+        return replace(self.graph, block=block)
 
     def _fill_first(self, op: Op, stretch: list[Op]) -> list[Op]:
         """The stretch's ops that fill memory for the store ``op``, if they may run before it.
@@ -379,22 +378,13 @@ class _Grouping:
         local = tuple(v for op in group.ops for v in op.results if self._stays_inside(v, group))
         why = self._why(group)
         assert why is not None  # or it would not be a group
-        self.report.grouped.append(
-            Grouped(
-                tuple(op.name for op in group.ops),
-                len(group.shared_dims[group.ops[0]]),
-                tuple(v.name for v in local),
-                tuple(op.location for op in group.ops),
-                why.rule,
-                why.reason,
-            )
-        )
         shared_dims = tuple(group.shared_dims[op] for op in group.ops)
         halos = [
             group.halos(shared_loop, self._reads) for shared_loop in range(group.num_shared_loops)
         ]
         around = tuple(tuple(halo[op] for halo in halos) for op in group.ops)
-        return Group(tuple(group.ops), shared_dims, local, group.store, around)
+        ops = tuple(group.ops)
+        return Group(ops, shared_dims, local, group.store, around, why.rule, why.reason)
 
 
 def _arrays(count: int) -> str:

@@ -40,8 +40,9 @@ from fusejit.fuse.rewrite_blocks import (
     used_values,
 )
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.elementwise import bound_number, elementwise
+from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.analysis.estimated_work import ASSUMED, loop_ps
+from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.execution_plan import SPLIT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
@@ -62,7 +63,7 @@ from fusejit.ir.ops import (
     walk,
     written_classes,
 )
-from fusejit.ir.payload import I64, PayloadBuilder, identity_payload
+from fusejit.ir.payload import PayloadBuilder, identity_payload
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import Kind, TensorType
@@ -238,7 +239,8 @@ class _Splitting:
             upper=end,
             location=UNKNOWN,
         )
-        limit = _end_of_block(f"{tag}e", first + BLOCK, loop.upper)
+        integers = Integers(1)
+        limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(loop.upper)})
         trips = loop.upper - loop.lower
         blocks = replace(
             loop,
@@ -392,10 +394,3 @@ def _is_worth_threads(loop: Loop) -> GenericOp:
     answer = payload.op("greater_equal", [total, least], _BOOL)
     result = Value("", TensorType(_BOOL), Kind.PYTHON)
     return elementwise(result, (), payload.finish([answer]), "is worth threads")
-
-
-def _end_of_block(symbol: str, one: AffineExpr, other: AffineExpr) -> list[Op]:
-    """``bind symbol = min(one, other)``."""
-    payload = PayloadBuilder([], [I64])
-    least = payload.op("minimum", [payload.index(one), payload.index(other)], I64)
-    return bound_number(symbol, payload.finish([least]), "", "end")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Bind, GenericOp, Init, Op, Operand
-from fusejit.ir.payload import I64, Payload
+from fusejit.ir.ops import GenericOp, Init, Operand
+from fusejit.ir.payload import Payload
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
 
@@ -34,9 +34,3 @@ def elementwise(
         name=name,
         is_materialized=is_materialized,
     )
-
-
-def bound_number(symbol: str, payload: Payload, hint: str, name: str) -> list[Op]:
-    """A symbol for an integer that the kernel computes of other symbols."""
-    number = elementwise(Value(hint, TensorType(I64), Kind.PYTHON), (), payload, name)
-    return [number, Bind(symbol=symbol, value=number.results[0])]

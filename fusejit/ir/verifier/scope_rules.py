@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.memory_versions import versions
 from fusejit.ir.graph import Graph
+from fusejit.ir.memory_versions import versions
 from fusejit.ir.ops import (
     Alias,
     Alloc,
@@ -134,7 +134,7 @@ def buffers_exist_before_use(site: Site, scope: Scope) -> Iterator[str]:
 
 
 def versions_count_the_stores(site: Site, scope: Scope) -> Iterator[str]:
-    """As `fusejit.ir.analysis.memory_versions` counts them."""
+    """As `fusejit.ir.memory_versions` counts them."""
     if isinstance(site, Load | Write) and site.version != scope.versions[site]:
         yield f"version {site.version} should be {scope.versions[site]}"
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fusejit.dataclass import replace
-from fusejit.ir.analysis.memory_versions import walk_versions
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import can_undo, deferred_ops, sizes_defined
+from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     OUT_OF_BOUNDS_IF_RUN,
     Assert,

@@ -75,16 +75,10 @@ class Step:
 
 
 class LoopInfo(NamedTuple):
-    """A loop over tiles: its symbol, and whether each tile writes elements of its own.
-
-    ``size`` is the extent of a tile that is not the last one, ``length`` the symbol of the extent
-    of the tile at hand, empty where all tiles have the same.
-    """
+    """A loop over tiles: its symbol, and whether each tile writes elements of its own."""
 
     symbol: str
     is_parallel: bool
-    size: int = 1
-    length: str = ""
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,7 @@ class _Counting:
     def op(self, op: Op, sizes: _Sizes, is_in_loop: bool) -> Counter[tuple[str, Op]]:
         if isinstance(op, GenericOp):
             self.make(op.results, sizes, is_in_loop)
-            if self.is_length(op):
-                number = run_generic(op, {}, sizes)[0].item()
-                sizes[self.bound[op.results[0]].symbol] = int(number)
+            if self.is_bound(op, sizes):
                 return Counter()
             points = _product(op.domain, sizes)
             return Counter({("points", op): points, ("bytes", op): self.generic(op, sizes)})
@@ -153,7 +151,7 @@ class _Counting:
             return Counter()
         middle = _Sizes({**sizes, op.induction: indices[(len(indices) - 1) // 2]})
         last = _Sizes({**sizes, op.induction: indices[-1]})
-        full, short = self.lengths(op.body, middle), self.lengths(op.body, last)
+        full, short = self.lengths(op, middle), self.lengths(op, last)
         if full == short or self.num_ragged == MAX_RAGGED:
             last_one = math.prod(short) / (math.prod(full) or 1)
             return _times(self.block(op.body, middle, True), len(indices) - 1 + last_one)
@@ -163,13 +161,21 @@ class _Counting:
         self.num_ragged -= 1
         return total
 
-    def lengths(self, block: Block, sizes: _Sizes) -> list[int]:
-        """The lengths of tiles that a block begins with."""
-        ops = (op for op in block.ops if isinstance(op, GenericOp) and self.is_length(op))
-        return [int(run_generic(op, {}, sizes)[0].item()) for op in ops]
+    def lengths(self, loop: Loop, sizes: _Sizes) -> list[int]:
+        """The lengths of tiles in an iteration of a loop."""
+        inside = _Sizes(sizes)
+        for op in loop.body.ops:
+            if isinstance(op, GenericOp):
+                self.is_bound(op, inside)
+        return [inside[tile.length] for tile in loop.tiles]
 
-    def is_length(self, op: GenericOp) -> bool:
-        return not op.domain and not op.inputs and op.results[0] in self.bound
+    def is_bound(self, op: GenericOp, sizes: _Sizes) -> bool:
+        """Whether an op computes sizes that are bound to symbols, which `sizes` gets."""
+        if op.domain or op.inputs or op.results[0] not in self.bound:
+            return False
+        for value, number in zip(op.results, run_generic(op, {}, sizes), strict=True):
+            sizes[self.bound[value].symbol] = int(number.item())
+        return True
 
     def make(self, made: Iterable[Value | Buffer], sizes: _Sizes, is_in_loop: bool) -> None:
         """Note arrays that come into being."""

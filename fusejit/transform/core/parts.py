@@ -13,6 +13,8 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.elementwise import elementwise
+from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -25,11 +27,9 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value, View
 from fusejit.transform.core.destinations import Destination
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.integers import Integers
 from fusejit.transform.core.rules import (
     is_carried,
     is_parallel,
@@ -129,38 +129,22 @@ def _combined(one: Value, other: Value, total: Value, init: Init, op: GenericOp)
     builder = PayloadBuilder([dtype, dtype], [dtype])
     result = builder.op(COMBINERS[init.combiner].scalar_op, [0, 1], dtype)
     identity = IndexingMap.identity(total.type.rank)
-    return GenericOp(
-        results=(total,),
-        location=op.location,
-        domain=total.type.extents,
-        iterators=(IteratorType.PARALLEL,) * total.type.rank,
-        inputs=(Operand(one, identity), Operand(other, identity)),
-        inits=(Init(identity),),
-        payload=builder.finish([result]),
-        name="add_tile",
-    )
+    inputs = Operand(one, identity), Operand(other, identity)
+    return elementwise(total, inputs, builder.finish([result]), "add_tile", op.location)
 
 
 def _filled(value: Value, number: object, op: GenericOp) -> GenericOp:
     """An array of one number."""
     dtype: np.dtype = value.type.dtype
     builder = PayloadBuilder([], [dtype])
-    return GenericOp(
-        results=(value,),
-        location=op.location,
-        domain=value.type.extents,
-        iterators=(IteratorType.PARALLEL,) * value.type.rank,
-        inputs=(),
-        inits=(Init(IndexingMap.identity(value.type.rank)),),
-        payload=builder.finish([builder.const(number, dtype)]),
-        name="fill",
-    )
+    payload = builder.finish([builder.const(number, dtype)])
+    return elementwise(value, (), payload, "fill", op.location)
 
 
 def bind_minimum(symbol: str, size: int, left: AffineExpr) -> list[Op]:
     """A symbol for a size, or for what is left of an extent if that is less."""
     integers = Integers(1)
-    return integers.bound("length", {symbol: integers(left).minimum(size)})
+    return integers.bound("length", {symbol: integers(size).minimum(left)})
 
 
 def require_separable(

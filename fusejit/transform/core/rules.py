@@ -15,6 +15,7 @@ from fusejit.fuse.new_names import symbols_of as symbols_of
 from fusejit.fuse.new_names import unused as unused
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import expand_ops
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Alloc,
@@ -122,6 +123,17 @@ def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:
     found = search(graph.block)
     assert found is not None, f"{op} is not in the graph"
     return found
+
+
+def largest_tiles(graph: Graph) -> dict[AffineExpr, AffineExpr]:
+    """The extents of full tiles, if they are known, by those of the tiles at hand."""
+    loops = (op for op in walk(graph.block) if isinstance(op, Loop))
+    return {
+        AffineExpr.symbol(tile.length): tile.largest
+        for loop in loops
+        for tile in loop.tiles
+        if tile.largest.as_constant() is not None
+    }
 
 
 def loop_of(graph: Graph, symbol: str) -> Loop:

@@ -56,7 +56,7 @@ def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:
     ScheduleError
         If the op does not read the operand at such a dim alone, or no dim is given.
     """
-    step, op, loops = call("pack", operand, **sizes), handle.op, handle.schedule.loops
+    step, op = call("pack", operand, **sizes), handle.op
     number = operand_number(handle, operand, step)
     map_, source = op.inputs[number].map, op.inputs[number].value
     blocks = {handle.dim(name, step): size for name, size in sizes.items()}
@@ -76,7 +76,7 @@ def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:
             raise illegal(step, op.name, why, legal)
         axis, extent = map_.results.index(plain), op.domain[dim]
         reads[axis] = AffineExpr.dim(axis) * size + AffineExpr.dim(map_.rank + len(inner))
-        extents[axis] = (full_extent(extent, loops) + (size - 1)).floordiv(size)
+        extents[axis] = (full_extent(extent, handle.schedule.graph) + (size - 1)).floordiv(size)
         if extents[axis] * size != extent:
             bounds[axis] = extent
         outer[axis] = plain.floordiv(size)

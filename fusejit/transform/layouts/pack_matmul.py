@@ -77,7 +77,7 @@ def pack_matmul(handle: H, *, reassociate: bool = False, check: bool = True, **s
     assert outside is not None
     extents = [*op.domain]
     for d in blocks:
-        extents[d] = full_extent(extents[d], schedule.loops)
+        extents[d] = full_extent(extents[d], schedule.graph)
     packing = _Packing(op, blocks, extents)
     ops, packed = packing.product(outside)
     unpack = packing.unpacked(packed.results[0])

@@ -27,14 +27,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
-from fusejit.transform.core.base import BaseHandle, H, LoopInfo, call
+from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, why_no_operands
-from fusejit.transform.core.rules import is_parallel, is_reduced, reassociates, replaced
+from fusejit.transform.core.rules import (
+    is_parallel,
+    is_reduced,
+    largest_tiles,
+    reassociates,
+    replaced,
+)
 from fusejit.transform.core.slices import why_not_sliceable
 from fusejit.transform.layouts.neutral import neutral_numbers
 
@@ -65,7 +72,7 @@ def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples
         if size < 1:
             why = f"the size of {handle.dims[d]} is {size}: it is at least 1"
             raise illegal(step, op.name, why)
-        domain[d] = rounded_up(full_extent(op.domain[d], schedule.loops), size)
+        domain[d] = rounded_up(full_extent(op.domain[d], schedule.graph), size)
     numbers = {d: size for d, size in numbers.items() if domain[d] != op.domain[d]}
     if not numbers:
         raise illegal(step, op.name, "nothing would change", [f"{n}=.." for n in handle.dims])
@@ -86,12 +93,9 @@ def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples
     return handle.after(step, tag, what, graph, padded, check=check, others=others)
 
 
-def full_extent(extent: AffineExpr, loops: Mapping[str, LoopInfo]) -> AffineExpr:
+def full_extent(extent: AffineExpr, graph: Graph) -> AffineExpr:
     """An extent; where it is that of the tiles of a loop, that of a full one."""
-    for info in loops.values():
-        if info.length and extent.as_symbol() == info.length:
-            return AffineExpr.const(info.size)
-    return extent
+    return largest_tiles(graph).get(extent, extent)
 
 
 def axis_names(handle: BaseHandle, op: GenericOp, result: Value) -> list[str]:

@@ -51,12 +51,12 @@ from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.im2col import Dims, why_no_product, window_and_kernel
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.elementwise import elementwise
+from fusejit.ir.definitions.winograd_matrices import TABLE, Winograd
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.payload import I64, PayloadBuilder, product_payload
 from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
-from fusejit.ir.winograd_matrices import TABLE, Winograd
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied

@@ -3,8 +3,8 @@
 >>> h = schedule(lambda a: np.exp(a).sum(axis=1), np.ones((3, 4)))["sum"].tile(i=2)
 >>> print(h.show())
 for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
-      const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 2 : i64; t1 = index (-2 *
+      i_0 + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
   %v1_slice = view %v1 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
   %v2_tile = generic "sum" domain (i_1, s1) iterators (parallel, reduction) ins (%v1_slice) outs
@@ -13,8 +13,8 @@ for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
 }
 >>> print(h.fuse("exp").show())
 for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
-      const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 2 : i64; t1 = index (-2 *
+      i_0 + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
   %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
   %v1_slice = generic "exp" domain (i_1, s1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64;

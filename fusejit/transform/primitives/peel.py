@@ -3,8 +3,8 @@
 >>> h = schedule(lambda a: np.exp(a), np.ones(3))["exp"].tile(i=8)
 >>> print(h.show())
 for i_0 = 0 to (s0 + 7) floordiv 8 step 1 tiles (i_1 max 8 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0 + s0) : i64; t1 =
-      const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 8 : i64; t1 = index (-8 *
+      i_0 + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
   %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0)] : i_1 x f64
   %v1_tile = generic "exp" domain (i_1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64; yield
@@ -22,8 +22,8 @@ for i_0 = 0 to (s0) floordiv 8 step 1 {
 >>> print(h.schedule["exp_rest"].show())
 for i_0_rest = (s0) floordiv 8 to (s0 + 7) floordiv 8 step 1 tiles (i_1_rest max 8 of (s0) mod
     8) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-8 * i_0_rest + s0) : i64;
-      t1 = const 8 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 8 : i64; t1 = index (-8 *
+      i_0_rest + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1_rest = %i_1 local
   %v0_slice = view %v0 [(d0) -> (d0 + 8 * i_0_rest)] : i_1_rest x f64
   %v1_tile = generic "exp_rest" domain (i_1_rest) ins (%v0_slice) outs (write) { t0 = exp in0 :
@@ -48,14 +48,13 @@ from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, GenericOp, Op
+from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op
 from fusejit.ir.values import Buffer, Value
-from fusejit.transform.core.base import H, LoopInfo, call
+from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.lookup import op_of
 from fusejit.transform.core.rules import (
     enclosing,
-    loop_of,
     names_of,
     next_alias_class,
     replaced,
@@ -97,23 +96,23 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
         If the loop is not around the op, or all its tiles have the same extent.
     """
     step, op, old = call("peel", loop), handle.op, handle.schedule
-    around = {o.induction for o in enclosing(old.graph, op)[0]}
-    info = old.loops.get(loop)
-    if info is None or info.symbol not in around:
-        legal = [f'peel("{n}")' for n, i in old.loops.items() if i.symbol in around and i.length]
+    around = {o.induction: o for o in enclosing(old.graph, op)[0]}
+    loops_around = {name: around.get(info.symbol) for name, info in old.loops.items()}
+    peeled_loop = loops_around.get(loop)
+    if peeled_loop is None:
+        legal = [f'peel("{name}")' for name, o in loops_around.items() if o and o.tiles]
         raise illegal(step, op.name, f"no loop {loop} is around it", legal)
-    if not info.size:
+    if not peeled_loop.tiles:
+        raise illegal(step, op.name, f"the tiles of {loop} have the same extent")
+    size = peeled_loop.tiles[0].largest.as_constant()
+    if size is None:
         raise illegal(step, op.name, f"the extent of the tiles of {loop} is not known")
-    if not info.length:
-        raise illegal(step, op.name, f"the tiles of {loop} have the same extent, {info.size}")
-    peeled = without_last_tile(old.graph, info)
+    peeled = without_last_tile(old.graph, peeled_loop, size)
     taken, new_names = {*old.loops}, peeled.renamed
     loops = {
-        unused(f"{name}_rest", taken): i._replace(
-            symbol=new_names[i.symbol], length=new_names.get(i.length, "")
-        )
-        for name, i in old.loops.items()
-        if i.symbol in new_names and i is not info
+        unused(f"{name}_rest", taken): info._replace(symbol=new_names[info.symbol])
+        for name, info in old.loops.items()
+        if info.symbol in new_names and name != loop
     }
     value = op.results[0]
     names = {**old.names, value: handle.dims}
@@ -126,21 +125,19 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
     new_value = peeled.main.get(value, value)
     new = op_of(peeled.graph, new_value)
     assert new is not None
-    what = f"{loop} runs whole tiles of {info.size}, then the rest"
-    loops[loop] = info._replace(length="")
+    what = f"{loop} runs whole tiles of {size}, then the rest"
     return handle.after(
         step, "bits", what, peeled.graph, new, check=check, loops=loops, others=others
     )
 
 
-def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
+def without_last_tile(graph: Graph, loop: Loop, size: int) -> Peeled:
     """Cut off the last, shorter tile of a loop."""
-    loop = loop_of(graph, info.symbol)
-    bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == info.length)
     (tile,) = loop.tiles
-    whole = tile.extent.floordiv(info.size)
+    bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == tile.length)
+    whole = tile.extent.floordiv(size)
 
-    left_over = replace(tile, extent=tile.extent.mod(info.size))
+    left_over = replace(tile, extent=tile.extent.mod(size))
     last = replace(loop, lower=whole, is_parallel=False, tiles=(left_over,))
     left = Block((), [] if whole == loop.upper else [last])
     clone = Clone(next_alias_class(graph))
@@ -149,7 +146,7 @@ def without_last_tile(graph: Graph, info: LoopInfo) -> Peeled:
     other = SymbolSubstitution({n: AffineExpr.symbol(new) for n, new in renamed.items()})
     rest = _named_rest(other.block(clone.block(left)), names_of(graph))
 
-    main = SymbolSubstitution({info.length: AffineExpr.const(info.size)})
+    main = SymbolSubstitution({tile.length: AffineExpr.const(size)})
     inside = replace(loop.body, ops=[o for o in loop.body.ops if o is not bind])
     first = replace(loop, upper=whole, body=main.block(inside), tiles=())
     gone = {*main.buffers}

@@ -6,8 +6,8 @@
     x s1 x f64
 >>> print(h.tile(i=2).show())
 for i_0 = 0 to (s0 + 1) floordiv 2 step 1 tiles (i_1 max 2 of s0) {
-  %i_1 = generic "length" domain () ins () outs (write) { t0 = index (-2 * i_0 + s0) : i64; t1 =
-      const 2 : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
+  %i_1 = generic "length" domain () ins () outs (write) { t0 = const 2 : i64; t1 = index (-2 *
+      i_0 + s0) : i64; t2 = minimum t0, t1 : i64; yield t2 } : i64 python
   bind i_1 = %i_1 local
   %v0_slice = view %v0 [(d0, d1) -> (d0 + 2 * i_0, d1)] : i_1 x s1 x f64
   %v1_tile = generic "exp" domain (i_1, s1) ins (%v0_slice) outs (write) { t0 = exp in0 : f64;
@@ -24,11 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fusejit.dataclass import dataclass, replace
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Graph, HostSymbol
-from fusejit.ir.host import HostExpr
-from fusejit.ir.host_affine import host_of
+from fusejit.ir.analysis.integers import Integers
+from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Block,
     GenericOp,
@@ -40,7 +39,6 @@ from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.destinations import Destination, destinations
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.integers import Integers
 from fusejit.transform.core.parts import (
     bind_minimum,
     computed_in_parts,
@@ -98,13 +96,6 @@ class Tile:
         """Whether all tiles have the full size, whatever the call."""
         return isinstance(self.given, int) and self.extent.mod(self.given).as_constant() == 0
 
-    @property
-    def info(self) -> tuple[int, str]:
-        """Size and symbol of the length for `LoopInfo`: no size if it depends on the extent."""
-        if isinstance(self.given, Parts):
-            return 0, ""
-        return self.given, "" if self.is_whole else self.length
-
 
 @dataclass(slots=True)
 class Tiled:
@@ -141,7 +132,7 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     tiled = in_tiles(handle.schedule.graph, op, numbers, handle.dims, step, reassociate)
     taken = {*handle.schedule.loops}
     loops = {
-        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim), *t.info)
+        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim))
         for t in tiled.tiles
     }
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
@@ -188,7 +179,7 @@ def in_tiles(
     graph, places = destinations(graph, op)
     inner, ops = _on_slices(op, tiles, places)
     for t in reversed(tiles):
-        graph, upper, before = _count(graph, t, taken)
+        upper, before = _count(t, taken)
         body = Block((), [*_length(t), *ops])
         ops = [
             *before,
@@ -205,20 +196,13 @@ def in_tiles(
     return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
 
 
-def _count(graph: Graph, t: Tile, taken: set[str]) -> tuple[Graph, AffineExpr, list[Op]]:
-    """The number of tiles that are not empty, with the graph or the ops that compute it."""
+def _count(t: Tile, taken: set[str]) -> tuple[AffineExpr, list[Op]]:
+    """The number of tiles that are not empty, with the ops that compute it."""
     if isinstance(t.given, int):
-        return graph, (t.extent + (t.given - 1)).floordiv(t.given), []
-    name = new_symbol(f"{t.loop}_count", taken)
-    count = AffineExpr.symbol(name)
-    last = t.extent + t.size - 1
-    if last.symbols() <= {s.name for s in graph.symbols}:
-        least = HostExpr("max", (host_of(t.size), HostExpr.const(1)))
-        number = HostExpr("floordiv", (host_of(last), least))
-        return replace(graph, symbols=[*graph.symbols, HostSymbol(name, number)]), count, []
-    integers = Integers(1)
-    least_size = integers(t.size).maximum(1)
-    return graph, count, integers.bound("number", {name: integers(last).floordiv(least_size)})
+        return (t.extent + (t.given - 1)).floordiv(t.given), []
+    name, integers = new_symbol(f"{t.loop}_count", taken), Integers(1)
+    number = integers(t.extent + t.size - 1).floordiv(integers(t.size).maximum(1))
+    return AffineExpr.symbol(name), integers.bound("number", {name: number})
 
 
 def _check(

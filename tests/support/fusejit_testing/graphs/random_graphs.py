@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.memory_versions import renumber_versions
 from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter.interpret import Paths, argument_paths
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import Alloc, ConstantOp, Load, Op, Store, ViewOp
 from fusejit.ir.scalar_ops.row import ScalarOp
 from fusejit.ir.types import Kind, TensorType

@@ -83,7 +83,9 @@ class Integers:
         """A row of the scalar op table."""
         return Integer(self, self._payloads.op(name, [self(o).ref for o in operands], dtype))
 
-    def bound(self, name: str, integers: Mapping[str, Integer]) -> list[Op]:
+    def bound(
+        self, name: str, integers: Mapping[str, Integer], *, is_local: bool = True
+    ) -> list[Op]:
         """The op that computes integers, and binds that give them to symbols."""
         results = [Value(symbol, TensorType(I64), Kind.PYTHON) for symbol in integers]
         op = GenericOp(
