@@ -183,7 +183,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not isinstance(arr, TracedArray):
         raise Fallback("np.place into an array that is not of this trace")
     chosen = array_from(mask)
-    if not has_extents(arr.trace, chosen.extents, arr.extents):
+    if not has_extents(chosen.extents, arr.extents):
         what = "np.place with a mask of another shape than the array is not traced"
         raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:

@@ -83,7 +83,7 @@ class Draws:
         if size is None:
             kind = Kind.SCALAR if row.num_parameters else Kind.PYTHON
         elif all(isinstance(s, int | SymbolicNumber) for s in _sizes(size)):
-            extents = shape_argument(trace, size)
+            extents = shape_argument(size)
         else:
             raise Unknown
         address = SymbolicNumber(

@@ -24,7 +24,7 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import stored_value
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
@@ -347,18 +347,10 @@ def converted(
     if operand.array is not None and operand.array.ndim > len(extents):
         short = without_leading_ones(operand.array, len(extents))
         operand = Operand(operand.token, array=short)
-    dtype = array.dtype if operand.array is None else operand.array.dtype
-    return emit_elementwise(
-        array.trace,
-        "full" if operand.array is None else "copy",
-        [operand],
-        [dtype],
-        array.dtype,
-        lambda builder, refs: refs[0],
-        extents=extents,
-        kind=Kind.ARRAY,
-        order=_store_order(array.trace, picked, operand) if order == "stores" else order,
-    )
+    if order == "stores":
+        order = _store_order(array.trace, picked, operand)
+    assert not isinstance(order, str)
+    return stored_value(extents, operand, array.dtype, order)
 
 
 def _store_order(trace: Trace, picked: Picked, operand: Operand) -> Order:

@@ -39,7 +39,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         made = take(array, indices, axis, None, mode)
         if made.ndim != out.ndim:
             raise numpy_raises("ValueError: output array does not match result of ndarray.take")
-        require_extents(array.trace, made.extents, out.extents)
+        require_extents(made.extents, out.extents)
         assign_operand(out, Operand(made.dtype, array=made))
         return out
     if out is not None:
@@ -76,10 +76,8 @@ def _integers(indices: Any, array: TracedArray, axis: int, mode: Any) -> TracedA
         low = builder.op("maximum", [refs[0], builder.const(0, I64)], I64)
         return builder.op("minimum", [low, builder.index(size - 1)], I64)
 
-    operand = Operand(places.dtype, array=places)
-    return emit_elementwise(
-        array.trace, mode, [operand], [I64], I64, within, extents=places.extents, kind=places.kind
-    )
+    extents, kind = places.extents, places.kind
+    return emit_elementwise(mode, [places], [I64], I64, within, extents=extents, kind=kind)
 
 
 def _as_scalar(places: TracedArray) -> TracedArray:
@@ -152,11 +150,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
             result = builder.op("select", [here, refs[1 + k], result], dtype)
         return result
 
-    operands = [Operand(o.dtype, array=o) for o in (selector, *arrays)]
-    loop = [I64, *(dtype for _ in arrays)]
-    made = emit_elementwise(
-        trace, "choose", operands, loop, dtype, chosen, kind=Kind.ARRAY, order=None
-    )
+    operands, loop = [selector, *arrays], [I64, *(dtype for _ in arrays)]
+    made = emit_elementwise("choose", operands, loop, dtype, chosen, kind=Kind.ARRAY, order=None)
     return made if made.ndim else made[()]
 
 

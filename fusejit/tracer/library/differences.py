@@ -85,7 +85,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     starts = [trace.decisions.canonical(flat.extents[0] * 0)]
     for part in parts:
         starts.append(starts[-1] + part.extents[0])
-    result = new_array(trace, (starts[-1],), flat.dtype, None)
+    result = new_array((starts[-1],), flat.dtype)
     for start, part in zip(starts, parts, strict=False):
         store(section(result, 0, start, part.extents[0]), part)
     return result

@@ -22,7 +22,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     BOOL,
     I64,
-    Operand,
     contains_traced,
     dtype_argument,
     operand_of,
@@ -57,7 +56,7 @@ def linspace(
     if retstep:
         raise unsupported("np.linspace with retstep=True is not traced", "compute the step")
     trace = current_trace()
-    (extent,) = shape_argument(trace, (num,))
+    (extent,) = shape_argument((num,))
     ends = [operand_of(start), operand_of(stop)]
     computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
     given, last = _as_float(start, computed), _as_float(stop, computed)
@@ -113,16 +112,8 @@ def _finished(
             value = builder.op("floor", [value], computed)
         return builder.cast(value, wanted)
 
-    operands = [Operand(computed, array=result), Operand(computed, array=last)]
-    return emit_elementwise(
-        result.trace,
-        "linspace",
-        operands[: 1 + exact],
-        [computed] * (1 + exact),
-        wanted,
-        compute,
-        kind=Kind.ARRAY,
-    )
+    operands = [result, last] if exact else [result]
+    return emit_elementwise("linspace", operands, None, wanted, compute, kind=Kind.ARRAY)
 
 
 @primitive_of("start stop num", np.geomspace)
@@ -159,10 +150,10 @@ def geomspace(
             value = builder.op("select", [at_end, refs[2], value], computed)
         return value
 
-    operands = [Operand(computed, array=a) for a in (result, given, last)]
     wanted = computed if dtype is None else dtype_argument(dtype)
+    operands = [result, given, last]
     made = emit_elementwise(
-        trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
+        "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
     )
     is_converted = wanted != computed
     converted = astype(made, wanted) if is_converted else made

@@ -211,7 +211,7 @@ def _of_partitions(
     array: TracedArray, widths: Sequence[Widths], partitions: Sequence[Sequence[Partition]]
 ) -> TracedArray:
     extents = tuple(w.end + w.after for w in widths)
-    result = new_array(array.trace, extents, array.dtype, _order(array))
+    result = new_array(extents, array.dtype, _order(array))
     for chosen in itertools.product(*partitions):
         source, target = array, result
         for k, partition in enumerate(chosen):
@@ -238,7 +238,7 @@ def _step_by_step(
     """As NumPy does it: the middle first, then the padded area of each axis from what is there."""
     trace, rank = array.trace, array.ndim
     extents = tuple(w.end + w.after for w in widths)
-    result = new_array(trace, extents, array.dtype, _order(array))
+    result = new_array(extents, array.dtype, _order(array))
     middle = result
     for k, w in enumerate(widths):
         middle = section(middle, k, w.before, w.size)

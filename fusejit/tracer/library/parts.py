@@ -14,21 +14,20 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.library.creation import uninitialised
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents
-from fusejit.tracer.values.storage import Storage
 
 ZERO = AffineExpr.const(0)
 
 
-def new_array(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
+def new_array(extents: Extents, dtype: np.dtype, order: Order = None) -> TracedArray:
     """Memory for an array whose parts are stored one by one."""
-    storage = Storage(trace, dtype, tuple(map(trace.decisions.canonical, extents)))
-    storage.order = order
-    result = TracedArray.whole(storage)
-    storage.to_buffer()
+    canonical = current_trace().decisions.canonical
+    result = uninitialised(tuple(map(canonical, extents)), dtype, order)
+    result.storage.to_buffer()
     return result
 
 

@@ -48,7 +48,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     order = array.sorted_order()
     if all(len(p) == 1 for p in partitions):
         return copy_of(array, array.dtype, order, "copy", Kind.ARRAY)
-    result = new_array(array.trace, array.extents, array.dtype, order)
+    result = new_array(array.extents, array.dtype, order)
     for chosen in itertools.product(*partitions):
         source, target = array, result
         for k, (read, place, extent) in enumerate(chosen):

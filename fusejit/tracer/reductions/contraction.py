@@ -60,7 +60,7 @@ def matmul(
         raise Fallback("out= is not an array of this trace")
     if not np.can_cast(loop, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the product to the dtype of out")
-    require_extents(result.trace, result.extents, out.extents)
+    require_extents(result.extents, out.extents)
     assign_operand(out, Operand(result.dtype, array=result))
     return out
 
@@ -79,7 +79,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         raise numpy_raises("ValueError: output array is not acceptable")
     if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0
         raise Fallback("np.dot with an out= of rank 0, or that is not in C order")
-    require_extents(result.trace, result.extents, out.extents)
+    require_extents(result.extents, out.extents)
     assign_operand(out, Operand(result.dtype, array=result))
     return out
 

@@ -137,7 +137,7 @@ def into(result: TracedArray, out: Any) -> TracedArray:
         raise Fallback("out= is not an array of this trace")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
-    require_extents(result.trace, result.extents, out.extents)
+    require_extents(result.extents, out.extents)
     assign_operand(out, Operand(result.dtype, array=result))
     return out
 
@@ -281,15 +281,8 @@ def quotient(
     def divided(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.op("divide", refs, loop)
 
-    return emit_elementwise(
-        total.trace,
-        name,
-        [Operand(total.dtype, array=total), divisor],
-        [loop, loop],
-        total.dtype,
-        divided,
-        order=total.storage.order,
-    )
+    order = total.storage.order
+    return emit_elementwise(name, [total, divisor], [loop, loop], total.dtype, divided, order=order)
 
 
 # ------------------------------------------------------------------------------- ufunc.reduce
