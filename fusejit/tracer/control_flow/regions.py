@@ -328,8 +328,7 @@ class Region:
     def result_of(self, value: Value) -> Value:
         """A value of the type of ``value``, for a result of the op."""
         base = value.name if value.type.rank == 0 else "v"
-        made = Value(self.trace.unique_name(base), value.type, value.kind, value.order)
-        return made
+        return Value(self.trace.unique_name(base), value.type, value.kind, value.order)
 
 
 def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:

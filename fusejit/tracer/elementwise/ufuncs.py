@@ -26,7 +26,7 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
+from fusejit.tracer.indexing.stores import assign, store_order, store_result
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.numpy_forms import form_of
@@ -300,9 +300,7 @@ def _by_numpy(
         return made
     if not np.can_cast(made.dtype, out.dtype, "same_kind"):
         raise numpy_raises(f"UFuncTypeError: cannot cast the result to {out.dtype}")
-    require_extents(made.extents, out.extents)
-    assign_operand(out, Operand(made.dtype, array=made))
-    return out
+    return store_result(made, out)
 
 
 def _first(builder: PayloadBuilder, refs: list[int]) -> int:

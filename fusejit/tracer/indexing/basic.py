@@ -221,7 +221,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
             return
         require_writeable(array)
         made = with_selected(array, traced, operand.array)
-        assign_operand(array, Operand(made.dtype, array=made))
+        assign_operand(array, made)
         return
     assign_masked(array, whole, operand)
 

@@ -33,7 +33,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of
-from fusejit.tracer.values.shapes import Extents, Varies
+from fusejit.tracer.values.shapes import Extents, Varies, normal_order
 from fusejit.tracer.values.subclass_numbers import stored
 
 OUT_OF_BOUNDS = "an index is out of bounds"
@@ -164,8 +164,7 @@ def _order(
     )
     sub = array.view(part, tuple(extents[d] for d in inside))
     order = sub.sorted_order() or tuple(range(len(inside)))
-    whole = (*range(first, first + count), *(inside[k] for k in order))
-    return None if list(whole) == sorted(whole) else whole
+    return normal_order((*range(first, first + count), *(inside[k] for k in order)))
 
 
 # ---------------------------------------------------------------------------------- the elements

@@ -77,8 +77,10 @@ def assign(target: TracedArray, value: TracedArray) -> None:
         storage.forward(made)
 
 
-def assign_operand(target: TracedArray, operand: Operand) -> None:
+def assign_operand(target: TracedArray, operand: Operand | TracedArray) -> None:
     """``target[...] = operand`` with NumPy's unsafe casting and broadcasting."""
+    if isinstance(operand, TracedArray):
+        operand = Operand(operand.dtype, array=operand)
     require_writeable(target)
     if operand.array is not None and len(operand.extents) > target.ndim:
         operand = Operand(operand.token, array=without_leading_ones(operand.array, target.ndim))
@@ -89,6 +91,13 @@ def assign_operand(target: TracedArray, operand: Operand) -> None:
     assign(target, stored_value(target.extents, operand, target.dtype, store_order(target)))
 
 
+def store_result(result: TracedArray, out: TracedArray) -> TracedArray:
+    """Store the result of a function into ``out``, which has its shape; return that."""
+    require_extents(result.extents, out.extents)
+    assign_operand(out, result)
+    return out
+
+
 def stored_into(made: Any, out: Any, name: str) -> TracedArray:
     """``out=`` of a host call, whose result is stored where nothing is converted on the way."""
     if isinstance(out, tuple) and len(out) == 1:
@@ -97,9 +106,7 @@ def stored_into(made: Any, out: Any, name: str) -> TracedArray:
         raise needs_python(f"{name} with out= of this kind", MOVE_OUTSIDE)
     if made.dtype != out.dtype or made.ndim != out.ndim:
         raise needs_python(f"{name} with out= of another dtype or rank", MOVE_OUTSIDE)
-    require_extents(made.extents, out.extents)
-    assign_operand(out, Operand(made.dtype, array=made))
-    return out
+    return store_result(made, out)
 
 
 def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:

@@ -13,12 +13,12 @@ from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
-from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.reshape_functions import reshape_method
-from fusejit.tracer.indexing.stores import assign_operand, require_writeable
+from fusejit.tracer.indexing.stores import require_writeable, store_result
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis, target_operand
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
@@ -39,9 +39,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         made = take(array, indices, axis, None, mode)
         if made.ndim != out.ndim:
             raise numpy_raises("ValueError: output array does not match result of ndarray.take")
-        require_extents(made.extents, out.extents)
-        assign_operand(out, Operand(made.dtype, array=made))
-        return out
+        return store_result(made, out)
     if out is not None:
         raise Fallback("out= is of rank 0, or is not an array of this trace")
     if axis is None:

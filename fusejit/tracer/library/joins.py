@@ -28,7 +28,6 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
-    Operand,
     can_cast,
     contains_traced,
     dtype_argument,
@@ -288,7 +287,7 @@ def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     extents = (AffineExpr.const(len(parts)), *parts[0].extents)
     result = new_array(extents, wanted)
     for at, part in enumerate(parts):
-        store(section(result, 0, at, 1)[0, ...], Operand(part.dtype, array=part))
+        store(section(result, 0, at, 1)[0, ...], part)
     return result
 
 

@@ -6,10 +6,13 @@ that is itself a view of another array is copied once.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.elementwise.axis_order import Order
@@ -50,9 +53,31 @@ def section(
     return array.view(IndexingMap(array.ndim, tuple(results)), tuple(extents))
 
 
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """``extent`` elements at ``place``: those of the array from ``source`` on, ``step`` apart."""
+
+    place: AffineExpr
+    extent: AffineExpr
+    source: AffineExpr
+    step: int = 1
+
+
+def store_partitions(
+    result: TracedArray, array: TracedArray, partitions: Sequence[Sequence[Partition]]
+) -> TracedArray:
+    """Store all of ``result``, which along each axis has these partitions of ``array``."""
+    for chosen in itertools.product(*partitions):
+        source, target = array, result
+        for k, partition in enumerate(chosen):
+            source = section(source, k, partition.source, partition.extent, partition.step)
+            target = section(target, k, partition.place, partition.extent)
+        store(target, source)
+    return result
+
+
 def store(target: TracedArray, value: Any) -> None:
     """``target[...] = value``; nothing where the target is known to be empty."""
     constant = target.trace.decisions.constant
-    if any(constant(e) == 0 for e in target.extents):
-        return
-    assign_operand(target, value if isinstance(value, Operand) else operand_of(value))
+    if not any(constant(e) == 0 for e in target.extents):
+        assign_operand(target, value if isinstance(value, Operand) else operand_of(value))

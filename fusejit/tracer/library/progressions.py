@@ -31,7 +31,7 @@ from fusejit.tracer.values.operand_types import (
     require_number_fits,
 )
 from fusejit.tracer.values.shapes import Varies
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, as_affine
 
 
 @primitive(np.arange)
@@ -86,18 +86,12 @@ def _bound_number(trace: Trace, number: Any) -> Any:
     return trace.number(trace.bind(number))
 
 
-def _affine(number: Any) -> AffineExpr:
-    if isinstance(number, SymbolicNumber):
-        return number.as_affine()
-    return AffineExpr.const(int(number))
-
-
 def _int_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     decisions = trace.decisions
     stride = int(step)
     if stride == 0:
         raise numpy_raises("ZeroDivisionError: division by zero")
-    length = _affine(stop) - _affine(start)
+    length = as_affine(stop) - as_affine(start)
     if stride < 0:
         length, stride = -length, -stride
     try:
@@ -121,8 +115,7 @@ def _float_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     try:
         count = (stop - start) / step
         if isinstance(count, SymbolicNumber):
-            number = apply_host("ceil", apply_host("float", count))
-            extent = _affine(number)
+            extent = as_affine(apply_host("ceil", apply_host("float", count)))
         else:
             extent = AffineExpr.const(math.ceil(float(count)))
     except (ArithmeticError, ValueError) as error:

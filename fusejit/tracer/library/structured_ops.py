@@ -283,7 +283,7 @@ class _Emission:
         out = self.outs.get(output.name)
         if out is None:
             return result
-        assign_operand(out, Operand(result.dtype, array=result))
+        assign_operand(out, result)
         return out
 
 

@@ -154,7 +154,7 @@ def nanvar(
     distance = apply_ufunc(np.subtract, (filled, average))
     if distance.dtype != array.dtype:
         distance = astype(distance, array.dtype)
-    distance = where_not(missing, distance)
+    distance = PRIMITIVES[np.where](missing, distance.dtype.type(0), distance)
     squares = apply_ufunc(np.multiply, (distance, distance))
     total = sum_of(squares, axis, wanted, None, keepdims)
     count = counts if is_true(keepdims) else _count(missing, axis, keepdims)
@@ -163,12 +163,6 @@ def nanvar(
     bad = apply_ufunc(np.less_equal, (degrees, 0))
     result = PRIMITIVES[np.where](bad, result.dtype.type(np.nan), result)
     return into(result if result.ndim else result[()], out)
-
-
-def where_not(missing: TracedArray, values: TracedArray) -> TracedArray:
-    """``values``, 0 where NaN stood."""
-    chosen: TracedArray = where(missing, values.dtype.type(0), values)
-    return chosen
 
 
 @primitive_of("a", np.nanstd)

@@ -154,14 +154,9 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
         raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
     ufunc = _UFUNCS[op]
     if ufunc is None:
-        return _of_float(op, *operands)
+        row = HOST_ROWS[op].name  # a function of `math` that NumPy has not
+        return emit_scalar(op, operands, [F64], F64, lambda b, refs: b.op(row, refs, F64))
     return PRIMITIVES["operator"](ufunc, operands)
-
-
-def _of_float(name: str, number: Any) -> TracedArray:
-    """A function of `math` that NumPy has not."""
-    op = HOST_ROWS[name].name
-    return emit_scalar(name, [number], [F64], F64, lambda b, refs: b.op(op, refs, F64))
 
 
 def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
@@ -238,8 +233,7 @@ def arithmetic(ufunc: np.ufunc, *operands: Any) -> TracedArray:
 def _strong(obj: Any) -> Any:
     """A kernel number whose dtype counts: Python's arithmetic here is on int64 and float64."""
     if isinstance(obj, TracedArray):
-        strong = TracedArray(obj.storage, obj.map, obj.extents, Kind.SCALAR)
-        return strong
+        return TracedArray(obj.storage, obj.map, obj.extents, Kind.SCALAR)
     return obj
 
 
