@@ -51,6 +51,15 @@ def inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[]
     return chosen
 
 
+def new_function(module: Any, name: str, kind: Any, *attributes: str) -> Value:
+    """A function that only its module calls."""
+    made = ir.Function(module, kind, name)
+    made.linkage = "internal"
+    for attribute in attributes:
+        made.attributes.add(attribute)
+    return made
+
+
 def cold_function(module: Any, name: str, kind: Any, write: Callable[..., None]) -> Value:
     """A function of the module that is seldom called.
 
@@ -59,9 +68,6 @@ def cold_function(module: Any, name: str, kind: Any, write: Callable[..., None])
     known = module.globals.get(name)
     if known is not None:
         return known
-    made = ir.Function(module, kind, name)
-    made.linkage = "internal"
-    made.attributes.add("noinline")
-    made.attributes.add("cold")
+    made = new_function(module, name, kind, "noinline", "cold")
     write(ir.IRBuilder(made.append_basic_block("entry")), *made.args)
     return made
