@@ -333,10 +333,9 @@ class _Cut:
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
         is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)
-        last = run[-1]
         body = [*run]
         if outputs:
-            body.append(with_location(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
+            body.append(statement_of(f"return {', '.join(outputs)}", run[-1]))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
         from_python = frozenset(self.from_python & set(inputs))
@@ -344,20 +343,12 @@ class _Cut:
             "" if not is_kept else "per_statement" if self.in_loop or self.is_repeated else "undo"
         )
         self.segments.append(Segment(name, node, from_python, on_error))
-        helper = with_location(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
-        function = ast.Attribute(value=helper, attr=name, ctx=ast.Load())
-        arguments: list[ast.expr] = [
-            with_location(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs
-        ]
-        call = with_location(
-            ast.Call(func=with_location(function, run[0]), args=arguments, keywords=[]), run[0]
-        )
+        text = f"{self.helper}.{name}({', '.join(inputs)})"
         if returns:
-            return [with_location(ast.Return(value=call), run[0])]
-        if not outputs:
-            return [with_location(ast.Expr(value=call), run[0])]
-        target = _tuple(outputs, ast.Store(), run[0])
-        made: ast.stmt = with_location(ast.Assign(targets=[target], value=call), run[0])
+            text = f"return {text}"
+        elif outputs:
+            text = f"{', '.join(outputs)} = {text}"
+        made: ast.stmt = statement_of(text, run[0])
         if is_kept:
             made = keeping(made, outputs, (self.helper, name), self.fresh)
         return [made]
@@ -450,19 +441,8 @@ def _unused(name: str, taken: set[str]) -> str:
     return name
 
 
-def _tuple(names: Sequence[str], ctx: ast.expr_context, at: ast.AST) -> ast.expr:
-    items: list[ast.expr] = [with_location(ast.Name(id=n, ctx=ctx), at) for n in names]
-    return items[0] if len(items) == 1 else with_location(ast.Tuple(elts=items, ctx=ctx), at)
-
-
 def _function(like: ast.FunctionDef, names: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     """A function of the name of the user's, with these parameters."""
-    arguments = ast.arguments(
-        posonlyargs=[],
-        args=[with_location(ast.arg(arg=name), like) for name in names],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    made = ast.FunctionDef(name=like.name, args=arguments, body=body, decorator_list=[])
-    return with_location(made, like)
+    made: ast.FunctionDef = statement_of(f"def function({', '.join(names)}): pass", like)
+    made.name, made.body = like.name, body
+    return made
