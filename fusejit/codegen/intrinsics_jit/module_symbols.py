@@ -60,14 +60,16 @@ def new_function(module: Any, name: str, kind: Any, *attributes: str) -> Value:
     return made
 
 
-def cold_function(module: Any, name: str, kind: Any, write: Callable[..., None]) -> Value:
-    """A function of the module that is seldom called.
+def call_cold(
+    builder: Any, name: str, result: Any, write: Callable[..., None], *arguments: Value
+) -> Value:
+    """Call a function of the module that is seldom called.
 
     ``write(builder, *arguments)`` writes it the first time.
     """
-    known = module.globals.get(name)
-    if known is not None:
-        return known
-    made = new_function(module, name, kind, "noinline", "cold")
-    write(ir.IRBuilder(made.append_basic_block("entry")), *made.args)
-    return made
+    function = builder.module.globals.get(name)
+    if function is None:
+        kind = ir.FunctionType(result, [a.type for a in arguments])
+        function = new_function(builder.module, name, kind, "noinline", "cold")
+        write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+    return builder.call(function, list(arguments))
