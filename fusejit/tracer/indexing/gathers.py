@@ -375,9 +375,19 @@ def scatter(
     from_start = all(
         _is_made_within(trace, s[0]) for s in picked.subscripts if isinstance(s, tuple)
     )
-    made = value.value()
-    distinct = _are_distinct(trace, picked)
-    trace.scatter(target.memory(), made, subscripts, combine, from_start, distinct)
+    made, distinct = value.value(), _are_distinct(trace, picked)
+    view = target.memory()
+    trace.emit(
+        ir.Scatter(
+            view=view,
+            value=made,
+            version=trace.version_after_store(view.buffer),
+            subscripts=subscripts,
+            combine=combine,
+            from_start=from_start,
+            distinct=distinct,
+        )
+    )
     target.storage.root.num_stores += 1
 
 
