@@ -134,17 +134,13 @@ class PythonStatements:
             self._found = True
             self._choices.add(node)
         before: list[ast.stmt] = []
-        if isinstance(node, ast.If | ast.For):
-            head = node.test if isinstance(node, ast.If) else node.iter
+        if isinstance(node, ast.If | ast.For | ast.While):
+            head = node.iter if isinstance(node, ast.For) else node.test
             if (is_here and self._is_at(head)) or self._reads_python(head):
                 self._found |= is_here
-                before = self._hoist.parts(head)
                 self.heads.add(node)
-                before = self._parts_marked(before)
-        elif isinstance(node, ast.While):
-            if (is_here and self._is_at(node.test)) or self._reads_python(node.test):
-                self._found |= is_here
-                self.heads.add(node)
+                if not isinstance(node, ast.While):
+                    before = self._parts_marked(self._hoist.parts(head))
         elif isinstance(node, ast.With):
             self._found |= is_here and any(map(self._is_at, node.items))
             if is_context(node):
