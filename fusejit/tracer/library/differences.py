@@ -164,6 +164,3 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     ends = along(array, at, slice(1, None)), along(array, at, slice(None, -1))
     pairs: Any = apply_ufunc(np.add, ends)
     return sum_of(width * pairs / 2.0, at)
-
-
-__all__ = ["diff", "ediff1d", "gradient", "trapezoid"]

@@ -178,6 +178,3 @@ def logspace(
         exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     result = call_ufunc(np.power, base, exponents)
     return result if dtype is None else astype(result, dtype)
-
-
-__all__ = ["geomspace", "linspace", "logspace"]

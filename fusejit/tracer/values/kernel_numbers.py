@@ -296,13 +296,9 @@ def _register_truths() -> None:
             result: Any = function is builtins.all
             for item in items:
                 truth = truth_of(item)
-                if not isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
-                    if truth is not result:
-                        return truth
-                elif isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
-                    result = truth
-                elif isinstance(truth, TracedArray):
-                    result = arithmetic(ufunc, result, truth)
+                if isinstance(truth, TracedArray):
+                    is_first = not isinstance(result, TracedArray)
+                    result = truth if is_first else arithmetic(ufunc, result, truth)
                 elif truth is (function is builtins.any):
                     return truth
             return python_number(result, BOOL) if isinstance(result, TracedArray) else result
@@ -344,10 +340,7 @@ def _register_extrema() -> None:
             items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
             if kwargs or not any(map(_needs_kernel, items)) or not all(map(is_number, items)):
                 return before(*args, **kwargs)
-            best = items[0]
-            for item in items[1:]:
-                best = chosen(best, item, ufunc)
-            return best
+            return functools.reduce(lambda best, item: chosen(best, item, ufunc), items)
 
         call.__name__ = function.__name__
         PRIMITIVES[function] = call
