@@ -30,10 +30,13 @@ from fusejit.tracer.values.operand_types import (
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
-def _as_float(end: Any, dtype: np.dtype) -> Any:
-    """An end as NumPy computes with it: an array, or a scalar of the dtype of the computation."""
-    array = array_from(end)
-    return array if array.dtype == dtype else astype(array, dtype)
+def _ends(start: Any, stop: Any) -> tuple[TracedArray, TracedArray, np.dtype]:
+    """Both ends as NumPy computes with them, in the dtype of the computation; and that dtype."""
+    operands = [operand_of(start), operand_of(stop)]
+    computed = supported(np.result_type(*(e.promotion for e in operands), 0.0))
+    arrays = map(array_from, (start, stop))
+    given, last = (a if a.dtype == computed else astype(a, computed) for a in arrays)
+    return given, last, computed
 
 
 @primitive(np.linspace)
@@ -57,9 +60,7 @@ def linspace(
         raise unsupported("np.linspace with retstep=True is not traced", "compute the step")
     trace = current_trace()
     (extent,) = shape_argument((num,))
-    ends = [operand_of(start), operand_of(stop)]
-    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
-    given, last = _as_float(start, computed), _as_float(stop, computed)
+    given, last, computed = _ends(start, stop)
     delta = apply_ufunc(np.subtract, (last, given))
     count = extent - 1 if endpoint else extent
     index = PRIMITIVES[np.arange](trace.number(extent), dtype=computed)
@@ -132,9 +133,7 @@ def geomspace(
     if not all(is_host_number(e) and e > 0 for e in (start, stop)):
         what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
         raise unsupported(what, "take np.exp of np.linspace between the logarithms")
-    ends = [operand_of(e) for e in (start, stop)]
-    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
-    given, last = _as_float(start, computed), _as_float(stop, computed)
+    given, last, computed = _ends(start, stop)
     logarithms = [call_ufunc(np.log10, e) for e in (given, last)]
     exponents = linspace(logarithms[0], logarithms[1], num, endpoint=endpoint)
     result = call_ufunc(np.power, 10.0, exponents)

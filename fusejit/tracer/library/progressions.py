@@ -58,10 +58,8 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     trace = current_trace()
     start, stop, step = (_bound_number(trace, p) for p in (start, stop, step))
     if dtype is None:
-        wanted = np.result_type(np.int64, *(natural_dtype(p) for p in parts))
-    else:
-        wanted = dtype
-    result_dtype = dtype_argument(wanted)
+        dtype = np.result_type(np.int64, *(natural_dtype(p) for p in parts))
+    result_dtype = dtype_argument(dtype)
     if result_dtype.kind == "b":
         raise unsupported("np.arange of bools is not traced", "use integers and compare instead")
     if all(natural_dtype(p).kind in "iu" for p in parts):
@@ -145,6 +143,12 @@ def _progression(
         else:
             refs.append(builder.const(literal_as(operand.literal, dtype), dtype))
     index = builder.index(AffineExpr.dim(0))
+
+    def finished(ref: int) -> TracedArray:
+        result = trace.new_value(dtype, (extent,))
+        made = trace.emit_generic("arange", result, inputs, builder.finish([ref]))
+        return TracedArray.of_value(trace, made)
+
     first, next_one = refs
     exact = dtype.kind in "iu"
     if operands[0].number is None and operands[1].number is None:
@@ -154,7 +158,7 @@ def _progression(
             exact = exact or bool(a + delta_value == b)
         delta = builder.const(delta_value.item(), dtype)
         if exact and a == 0 and delta_value == 1:
-            return _emit_index(trace, extent, dtype, inputs, builder, builder.cast(index, dtype))
+            return finished(builder.cast(index, dtype))
     else:
         delta = builder.op("subtract", [next_one, first], dtype)
     result = builder.op(
@@ -164,17 +168,4 @@ def _progression(
         one = builder.const(1, I64)
         is_one = builder.op("equal", [index, one], BOOL)
         result = builder.op("select", [is_one, next_one, result], dtype)
-    return _emit_index(trace, extent, dtype, inputs, builder, result)
-
-
-def _emit_index(
-    trace: Trace,
-    extent: AffineExpr,
-    dtype: np.dtype,
-    inputs: list[GraphOperand],
-    builder: PayloadBuilder,
-    ref: int,
-) -> TracedArray:
-    result = trace.new_value(dtype, (extent,))
-    made = trace.emit_generic("arange", result, inputs, builder.finish([ref]))
-    return TracedArray.of_value(trace, made)
+    return finished(result)
