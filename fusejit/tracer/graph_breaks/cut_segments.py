@@ -23,6 +23,7 @@ What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.graph_breaks.k
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 
 from fusejit.syntax import children, copied, walk, with_location
@@ -173,8 +174,9 @@ class _Cut:
         self.counts = counts(body)
         self.possibly_unbound = PossiblyUnboundNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
-        self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
-        self.captured |= self._bound_later(body) & local
+        every = [n for s in body for n in walk(s) if isinstance(n, ast.stmt)]
+        self.captured = {n for s in body for n in kept(s)} & self._bound_often(every) | rebound
+        self.captured |= self._bound_later(every) & local
 
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
@@ -188,30 +190,20 @@ class _Cut:
             new.insert(0, statement_of(f"if False: {targets}None", new[0]))
         return _function(self.original, self.parameters, new)
 
-    def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
+    def _bound_often(self, every: Sequence[ast.stmt]) -> set[str]:
         """Local names that are bound in more than one place."""
-        count = dict.fromkeys(self.parameters, 1)
-        for statement in body:
-            for inner in walk(statement):
-                if isinstance(inner, ast.stmt):
-                    for name in assigned([inner], heads=True):
-                        count[name] = count.get(name, 0) + 1
-        in_loops = {
-            name
-            for statement in body
-            for inner in walk(statement)
-            if isinstance(inner, ast.For | ast.While)
-            for name in assigned([inner])
-        }
+        count = Counter(self.parameters)
+        count.update(name for s in every for name in assigned([s], heads=True))
+        in_loops = assigned(s for s in every if isinstance(s, ast.For | ast.While))
         return {name for name, n in count.items() if n > 1} | in_loops
 
-    def _bound_later(self, body: Sequence[ast.stmt]) -> set[str]:
+    def _bound_later(self, every: Sequence[ast.stmt]) -> set[str]:
         """Names that a function reads and that have no value yet when it is made."""
         found: set[str] = set()
-        for statement in body:
-            for inner in walk(statement):
-                if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
-                    found |= kept(inner) & self.possibly_unbound.at(inner) - assigned([inner])
+        for statement in every:
+            if not isinstance(statement, COMPOUND):
+                unbound = self.possibly_unbound.at(statement)
+                found |= kept(statement) & unbound - assigned([statement])
         return found
 
     # -- segments ---------------------------------------------------------------------------------
@@ -386,7 +378,7 @@ class _Cut:
             self.keeps_names = True
             around |= read_on_failure(node)
         self.contexts.depth += is_context(node)
-        for block in blocks(node):
+        for _, block in blocks(node):
             inside = is_tail and not isinstance(node, ast.Try | ast.With)
             block[:] = self.block(block, around, is_tail=inside and not later)
         self.contexts.depth -= is_context(node)

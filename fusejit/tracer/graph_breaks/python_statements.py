@@ -145,7 +145,7 @@ class PythonStatements:
             self._found |= is_here and any(map(self._is_at, node.items))
             if is_context(node):
                 self.heads.add(node)
-        for block in blocks(node):
+        for _, block in blocks(node):
             block[:] = self.marked(block)
         return [*before, node]
 
@@ -262,14 +262,16 @@ def is_followed(node: ast.stmt) -> bool:
     return all(isinstance(n, _FOLLOWED) and not is_context(n) for n in statements)
 
 
-def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement."""
+def blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """The blocks of a compound statement of the function itself, with their names."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
         if block:
-            yield block
-    for handler in getattr(node, "handlers", ()):
-        yield handler.body
+            yield name, block
+    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield "body", inner.body
 
 
 def declared_names(body: Sequence[ast.stmt]) -> set[str]:
