@@ -333,10 +333,8 @@ def _membership(node: ast.Compare) -> ast.Lambda:
     names = ("_st item", "_st container")
     item, container = (with_location(ast.Name(name, ctx=ast.Load()), node) for name in names)
     test = with_location(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
-    mark = with_location(ast.arg(arg=LATER), node)
-    none = with_location(ast.Constant(value=None), node)
     operands = [with_location(ast.arg(arg=name), node) for name in names]
-    arguments = ast.arguments([], [*operands, mark], None, [], [], None, [none])
+    arguments = ast.arguments([], operands, None, [], [], None, [])
     return with_location(ast.Lambda(args=arguments, body=test), node)
 
 
