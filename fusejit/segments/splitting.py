@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, expected_of
@@ -26,6 +26,7 @@ from fusejit.tracer.capture.source_text import (
     compile_function,
     find_source,
     made_from,
+    with_code,
 )
 from fusejit.tracer.graph_breaks.cut_segments import split_function
 from fusejit.tracer.graph_breaks.python_statements import Follow
@@ -268,20 +269,12 @@ class _SegmentMaker:
         """A function with the globals and cells of the user's."""
         code = self.function.__code__
         made = compile_function(self.source, node, code, () if helper is None else (helper,))
-        cells = dict(zip(code.co_freevars, self.function.__closure__ or (), strict=True))
-        if helper is not None:
-            cells[helper] = CellType(value)
-        if any(name not in cells for name in made.co_freevars):
+        function = with_code(self.function, made, {} if helper is None else {helper: value})
+        if function is None:
             return None
         source = replace(self.source, node=node)
         if helper is None:
             made_from(made, source)
-        closure = tuple(cells[name] for name in made.co_freevars)
-        function = FunctionType(
-            made, self.function.__globals__, self.function.__name__, None, closure
-        )
-        function.__qualname__ = self.function.__qualname__
-        function.__module__ = self.function.__module__
-        if helper is not None:
+        else:
             self.bodies[function] = FunctionBody(function, source, helper, value)
         return function

@@ -9,7 +9,6 @@ from typing import Any
 from fusejit.codegen.intrinsics.intrinsic_table import DTYPE_TOKENS
 from fusejit.codegen.intrinsics_jit.division import (
     emit_float_floordiv,
-    emit_float_fmod,
     emit_float_mod,
     emit_int_floordiv,
     emit_int_fmod,
@@ -177,10 +176,10 @@ def _emit_int_abs(builder: Any, integer: Any, a: Value) -> Value:
     return builder.select(negative, builder.neg(a), a)
 
 
-def _emit_wrapping(instruction: str) -> Callable[..., Value]:
+def _emit_plain(instruction: str) -> Callable[..., Value]:
     """An instruction without a promise: Numba's own operators promise LLVM no signed overflow."""
 
-    def emit(builder: Any, integer: Any, a: Value, b: Value) -> Value:
+    def emit(builder: Any, kind: Any, a: Value, b: Value) -> Value:
         return getattr(builder, instruction)(a, b)
 
     return emit
@@ -226,16 +225,16 @@ near_mod = _of_one_type(types.Integer, emit_near_mod)
 int_fmod = _of_one_type(types.Integer, emit_int_fmod)
 int_pow = _of_one_type(types.Integer, _emit_int_pow)
 int_abs = _of_one_type(types.Integer, _emit_int_abs)
-int_add = _of_one_type(types.Integer, _emit_wrapping("add"))
-int_sub = _of_one_type(types.Integer, _emit_wrapping("sub"))
-int_mul = _of_one_type(types.Integer, _emit_wrapping("mul"))
+int_add = _of_one_type(types.Integer, _emit_plain("add"))
+int_sub = _of_one_type(types.Integer, _emit_plain("sub"))
+int_mul = _of_one_type(types.Integer, _emit_plain("mul"))
 add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
 int_neg = _of_one_type(types.Integer, _emit_int_neg)
 shift_left = _of_one_type(types.Integer, _emit_shift_left)
 shift_right = _of_one_type(types.Integer, _emit_shift_right)
 float_floordiv = _of_one_type(types.Float, emit_float_floordiv)
 float_mod = _of_one_type(types.Float, emit_float_mod)
-float_fmod = _of_one_type(types.Float, emit_float_fmod)
+float_fmod = _of_one_type(types.Float, _emit_plain("frem"))  # exact; it has the sign of a
 
 boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))

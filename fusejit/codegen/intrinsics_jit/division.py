@@ -264,8 +264,3 @@ def emit_float_floordiv(builder: Any, real: Any, a: Value, b: Value) -> Value:
 def emit_float_mod(builder: Any, real: Any, a: Value, b: Value) -> Value:
     """``a % b`` in NumPy's bits."""
     return _emit_divmod(builder, a, b)[1]
-
-
-def emit_float_fmod(builder: Any, real: Any, a: Value, b: Value) -> Value:
-    """The remainder with the sign of a; exact."""
-    return builder.frem(a, b)

@@ -23,7 +23,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     INT64,
     Value,
     call_c,
-    cold_function,
+    call_cold,
     inside_or,
     int64,
 )
@@ -33,7 +33,6 @@ from fusejit.codegen.machine.ziggurat import ziggurat_tables
 
 _I32 = ir.IntType(32)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
-_AGAIN_TYPE = ir.FunctionType(_F64, [BYTE_POINTER, INT64])
 # members of bitgen_t: the state, then the functions that take it
 _NEXT = {"uint64": (1, INT64), "uint32": (2, _I32), "double": (3, _F64)}
 _CELLS = 256  # of a ziggurat
@@ -124,8 +123,8 @@ def _drawn(
     number = _next(builder, bits, "uint64")
     *_, x, inside = read(builder, number)
     write = partial(_write_again, read, table, exponent, write_tail)
-    unlikely = cold_function(builder.module, f"fusejit_{name}", _AGAIN_TYPE, write)
-    return inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
+    again = partial(call_cold, builder, f"fusejit_{name}", _F64, write, bits, number)
+    return inside_or(builder, inside, x, again)
 
 
 def _write_again(
@@ -230,15 +229,11 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
     number = _next(builder, bits, name)
     product = builder.mul(builder.zext(number, double), builder.zext(count, double))
     fine = builder.icmp_unsigned(">=", builder.trunc(product, kind), count)
-    unlikely = cold_function(
-        builder.module,
-        f"fusejit_below_{name}",
-        ir.FunctionType(double, [BYTE_POINTER, kind, double]),
-        partial(_write_below, name),
+    write = partial(_write_below, name)
+    again = partial(
+        call_cold, builder, f"fusejit_below_{name}", double, write, bits, count, product
     )
-    product = inside_or(
-        builder, fine, product, lambda: builder.call(unlikely, [bits, count, product])
-    )
+    product = inside_or(builder, fine, product, again)
     high = builder.trunc(builder.lshr(product, ir.Constant(double, kind.width)), kind)
     every = builder.icmp_unsigned("==", count, ir.Constant(kind, 0))
     return builder.select(every, number, high)

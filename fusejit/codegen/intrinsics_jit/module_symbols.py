@@ -51,17 +51,25 @@ def inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[]
     return chosen
 
 
-def cold_function(module: Any, name: str, kind: Any, write: Callable[..., None]) -> Value:
-    """A function of the module that is seldom called.
+def new_function(module: Any, name: str, kind: Any, *attributes: str) -> Value:
+    """A function that only its module calls."""
+    made = ir.Function(module, kind, name)
+    made.linkage = "internal"
+    for attribute in attributes:
+        made.attributes.add(attribute)
+    return made
+
+
+def call_cold(
+    builder: Any, name: str, result: Any, write: Callable[..., None], *arguments: Value
+) -> Value:
+    """Call a function of the module that is seldom called.
 
     ``write(builder, *arguments)`` writes it the first time.
     """
-    known = module.globals.get(name)
-    if known is not None:
-        return known
-    made = ir.Function(module, kind, name)
-    made.linkage = "internal"
-    made.attributes.add("noinline")
-    made.attributes.add("cold")
-    write(ir.IRBuilder(made.append_basic_block("entry")), *made.args)
-    return made
+    function = builder.module.globals.get(name)
+    if function is None:
+        kind = ir.FunctionType(result, [a.type for a in arguments])
+        function = new_function(builder.module, name, kind, "noinline", "cold")
+        write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+    return builder.call(function, list(arguments))

@@ -32,6 +32,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     call_c,
     external,
     int64,
+    new_function,
 )
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.machine.pool import (
@@ -131,8 +132,7 @@ def once_in_module(module: Any, key: tuple[Any, ...], make: Callable[[], Value])
 def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
     name = module.get_unique_name("fusejit_chunks")
-    task = ir.Function(module, LOOP_TYPE, name=name)
-    task.linkage = "internal"
+    task = new_function(module, name, LOOP_TYPE)
     builder = ir.IRBuilder(task.append_basic_block("entry"))
     first_pointer, count_pointer, _, raw_data = task.args
     first = builder.ptrtoint(builder.load(first_pointer), INT64)
@@ -155,9 +155,7 @@ def _emit_launch(module: Any) -> Value:
     """
     function_type = ir.FunctionType(ir.IntType(1), [_TASK, BYTE_POINTER, INT64, INT64, INT64])
     name = module.get_unique_name("fusejit_launch")
-    function = ir.Function(module, function_type, name=name)
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function = new_function(module, name, function_type, "noinline")
     task, data, extent, work_ns, per_thread = function.args
     start, reserve, ask_again, launch, release, declined = (
         function.append_basic_block(name)

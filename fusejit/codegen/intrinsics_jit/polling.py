@@ -15,7 +15,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     BYTE_POINTER,
     INT64,
     call_c,
-    cold_function,
+    call_cold,
     external,
     int64,
 )
@@ -63,8 +63,7 @@ def poll(builder: Any, w: Any) -> Any:
     """A call of a function of the module."""
     if not can_raise():
         return int64(NEVER)
-    kind = ir.FunctionType(INT64, [INT64.as_pointer()])
-    return builder.call(cold_function(builder.module, "fusejit_poll", kind, _write), [w])
+    return call_cold(builder, "fusejit_poll", INT64, _write, w)
 
 
 def _write(builder: Any, w: Any) -> None:

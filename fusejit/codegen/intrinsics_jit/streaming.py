@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.codegen.intrinsics.streaming import FRESH_BELOW_BYTES, TILE_BYTES, stream_from_bytes
-from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, int64
+from fusejit.codegen.intrinsics_jit.module_symbols import INT64, Value, int64, new_function
 from fusejit.codegen.intrinsics_jit.parallel import (
     Body,
     emit_parallel_for,
@@ -39,11 +39,8 @@ class _Tiles:
 
     def _define(self, argument_types: list[Any]) -> Any:
         name = self.module.get_unique_name("fusejit_tiles")
-        function = ir.Function(
-            self.module, ir.FunctionType(ir.VoidType(), argument_types), name=name
-        )
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+        kind = ir.FunctionType(ir.VoidType(), argument_types)
+        function = new_function(self.module, name, kind, "noinline")
         builder = ir.IRBuilder(function.append_basic_block("entry"))
         lo, hi, streamed, result, *args = function.args
         tile = builder.alloca(_LINE_TYPE, size=int64(TILE_BYTES // _LINE))

@@ -21,7 +21,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     INT64,
     Value,
     call_c,
-    cold_function,
+    call_cold,
     int64,
 )
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, _itemsize, mark_scope
@@ -90,15 +90,10 @@ def _free(builder: Any, address: Value) -> None:
 
 
 # ------------------------------------------------------------------------ functions of the module
-def _function(builder: Any, what: Callable[[Any, Value, int], None], count: int) -> Value:
-    """A function ``int64 name(undo_log)`` of the module, written when it is first called."""
-    name = f"fusejit_undo_log{what.__name__}_{count}"
-    kind = ir.FunctionType(INT64, [INT64.as_pointer()])
-    return cold_function(builder.module, name, kind, lambda inside, w: what(inside, w, count))
-
-
 def _call(builder: Any, what: Callable[[Any, Value, int], None], w: Value, count: int) -> Value:
-    return builder.call(_function(builder, what, count), [w])
+    """Call a function ``int64 name(undo_log)`` of the module, written when it is first called."""
+    name = f"fusejit_undo_log{what.__name__}_{count}"
+    return call_cold(builder, name, INT64, lambda inside, w: what(inside, w, count), w)
 
 
 def _first_entries(builder: Any, w: Value, count: int) -> Value:

@@ -21,6 +21,7 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
+from fusejit.codegen.intrinsics.vector_math import EXACT_FUNCTIONS, EXTREMA
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
 from fusejit.codegen.machine.numba_api import emitted, intrinsic_of, ir, types
 from fusejit.codegen.machine.probe import (
@@ -195,19 +196,8 @@ def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
     return intrinsic_of(name, function.arity, signature_and_code)
 
 
-_LLVM_FLOAT = {
-    "sqrt": "llvm.sqrt",
-    "fabs": "llvm.fabs",
-    "floor": "llvm.floor",
-    "ceil": "llvm.ceil",
-    "trunc": "llvm.trunc",
-    "rint": "llvm.rint",
-    "copysign": "llvm.copysign",
-    "maximum": "llvm.maximum",
-    "minimum": "llvm.minimum",
-    "fmax": "llvm.maximum",  # of numbers: see `_without_nan`
-    "fmin": "llvm.minimum",
-}
+_LLVM_FLOAT = {name: f"llvm.{name}" for name in (*EXACT_FUNCTIONS, *EXTREMA)}
+_LLVM_FLOAT |= {"fmax": "llvm.maximum", "fmin": "llvm.minimum"}  # of numbers: see `_without_nan`
 _INTEGER_COMPARE = {"maximum": ">=", "fmax": ">=", "minimum": "<=", "fmin": "<="}
 
 

@@ -89,11 +89,8 @@ class Flow:
                 return None
             case ast.Continue():
                 return None
-            case ast.Return():
-                self.expression(node.value, state)
-                return None
-            case ast.Raise():
-                self.expressions([e for e in (node.exc, node.cause) if e is not None], state)
+            case ast.Return() | ast.Raise():
+                self.expressions(children(node), state)
                 return None
             case ast.Assign():
                 state = self.expression(node.value, state)

@@ -88,15 +88,14 @@ class Jumps:
         self._done = f"{helper}_done"
         self._value = f"{helper}_value"
         self._is_nested = False
-        self._is_tuple = False
-        self._values = [self._value]
+        self._result = self._value  # as a target: one name, or one for each part of a tuple
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Rewrite the body of a function in place."""
         body = node.body
         compound = [statement for statement in body if not isinstance(statement, ast.Return)]
         self._is_nested = any(isinstance(n, ast.Return) for n in nodes_of(compound))
-        self._values = self._value_names(body)
+        self._result = self._result_target(body)
         new, ends, _ = self._block(body)
         if self._is_nested:
             at = node.body[-1]
@@ -104,23 +103,19 @@ class Jumps:
             if not ends:
                 fall = self._guard([self._assign(self._value, None, at)], {self._done}, at)
                 new.append(fall)
-            loads: list[ast.expr] = [_name(name, at) for name in self._values]
-            value: ast.expr = loads[0]
-            if self._is_tuple:
-                value = with_location(ast.Tuple(elts=loads, ctx=ast.Load()), at)
-            new.append(with_location(ast.Return(value=value), at))
+            new.append(statement_of(f"return {self._result}", at))
         node.body = new
 
-    def _value_names(self, body: list[ast.stmt]) -> list[str]:
+    def _result_target(self, body: list[ast.stmt]) -> str:
         """Where the result is kept: one name, or one for each part of a tuple."""
         returned = [child.value for child in nodes_of(body) if isinstance(child, ast.Return)]
         parts = [v.elts if isinstance(v, ast.Tuple) else [] for v in returned]
         sizes = {len(p) for p in parts}
         starred = any(isinstance(e, ast.Starred) for p in parts for e in p)
-        self._is_tuple = len(sizes) == 1 and sizes != {0} and not starred and self._ends(body)
-        if not self._is_tuple:
-            return [self._value]
-        return [f"{self._value}{k}" for k in range(len(parts[0]))]
+        is_tuple = len(sizes) == 1 and sizes != {0} and not starred and self._ends(body)
+        if not is_tuple:
+            return self._value
+        return "".join(f"{self._value}{k}, " for k in range(len(parts[0])))
 
     def _ends(self, body: list[ast.stmt]) -> bool:
         """Whether the last statement always returns: nothing falls off the end."""
@@ -172,12 +167,8 @@ class Jumps:
     # -- statements -------------------------------------------------------------------------------
     def _statement(self, node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str]]:
         if isinstance(node, ast.Return) and self._is_nested:
-            value = node.value or with_location(ast.Constant(value=None), node)
-            stores: list[ast.expr] = [_name(n, node, ast.Store()) for n in self._values]
-            target: ast.expr = stores[0]
-            if self._is_tuple:
-                target = with_location(ast.Tuple(elts=stores, ctx=ast.Store()), node)
-            assign = with_location(ast.Assign(targets=[target], value=value), node)
+            assign: ast.Assign = statement_of(f"{self._result} = None", node)
+            assign.value = node.value or assign.value
             return [assign, self._assign(self._done, True, node)], True, {self._done}
         if isinstance(node, ast.Break | ast.Continue) and self._loops:
             loop = self._loops[-1]
@@ -277,20 +268,17 @@ def _with_test_inside(node: ast.While) -> ast.While:
     """
     is_and = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
     tests = node.test.values if is_and and isinstance(node.test, ast.BoolOp) else [node.test]
-    leave: list[ast.stmt] = [*node.orelse, with_location(ast.Break(), node)]
+    made: ast.While = statement_of("while True: break", node)
+    leave = [*node.orelse, *made.body]
     if len(tests) == 1:
-        body: list[ast.stmt] = [
-            with_location(ast.If(test=tests[0], body=node.body, orelse=leave), node)
-        ]
-    else:
-        body = [*node.body, with_location(ast.Continue(), node)]
-        for test in reversed(tests):
-            body = [with_location(ast.If(test=test, body=body, orelse=[]), node)]
-        body += leave
-    return with_location(
-        ast.While(test=with_location(ast.Constant(value=True), node), body=body, orelse=[]), node
-    )
+        made.body = [with_location(ast.If(test=tests[0], body=node.body, orelse=leave), node)]
+        return made
+    body: list[ast.stmt] = [*node.body, with_location(ast.Continue(), node)]
+    for test in reversed(tests):
+        body = [with_location(ast.If(test=test, body=body, orelse=[]), node)]
+    made.body = [*body, *leave]
+    return made
 
 
-def _name(name: str, at: ast.AST, ctx: ast.expr_context | None = None) -> ast.Name:
-    return with_location(ast.Name(id=name, ctx=ctx or ast.Load()), at)
+def _name(name: str, at: ast.AST) -> ast.Name:
+    return with_location(ast.Name(id=name, ctx=ast.Load()), at)

@@ -39,6 +39,7 @@ class _FlowWithTry(Flow):
         super().__init__()
         self.contexts_end = contexts_end
         self.in_front: dict[ast.stmt, Names] = {}  # what is bound before each statement
+        self.behind: State = None  # what is bound after all
 
     def statement(self, node: ast.stmt, state: Names) -> State:
         self.in_front[node] = state
@@ -78,22 +79,19 @@ def _flow(
 ) -> _FlowWithTry:
     flow = _FlowWithTry(contexts_end)
     flow.breaks.append([])  # the statements may stand in a loop
-    flow.block(statements, frozenset(bound))
+    flow.behind = flow.block(statements, frozenset(bound))
     return flow
 
 
 def needed(statements: Sequence[ast.stmt]) -> set[str]:
     """Names that may be read before the statements bind them."""
-    flow = _flow(statements)
-    return set(flow.read | flow.refused)
+    return _flow(statements).possibly_unbound
 
 
 def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
     """Names that are bound whatever way leads through the statements."""
-    flow = _FlowWithTry()
-    flow.breaks.append([])
-    behind = flow.block(statements, frozenset())
-    return set(flow.assigned if behind is None else behind)
+    flow = _flow(statements)
+    return set(flow.assigned if flow.behind is None else flow.behind)
 
 
 def mentioned(node: ast.AST) -> set[str]:

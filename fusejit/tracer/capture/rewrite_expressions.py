@@ -173,30 +173,21 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
-        if (
-            len(operands) == 2
-            and isinstance(node.ops[0], (ast.Is, ast.IsNot))
-            and self.has_callbacks
-        ):
+        only = node.ops[0] if len(node.ops) == 1 else None
+        is_identity = isinstance(only, (ast.Is, ast.IsNot))
+        is_positive = isinstance(only, (ast.Is, ast.In))
+        asked = None
+        if is_identity and self.has_callbacks:
             others = [o for o in operands if not (_is_constant(o) and o.value is None)]
             if len(others) == 1:
                 asked = self._callback("is_none", node, others[0])
-                is_positive = isinstance(node.ops[0], ast.Is)
-                return asked if is_positive else self._callback("not_", node, asked)
-        if (
-            len(operands) == 2
-            and isinstance(node.ops[0], (ast.In, ast.NotIn))
-            and self.has_callbacks
-        ):
+        elif isinstance(only, (ast.In, ast.NotIn)) and self.has_callbacks:
             asked = self._callback("contained", node, *operands, _membership(node))
-            is_positive = isinstance(node.ops[0], ast.In)
+        if asked is not None:
             return asked if is_positive else self._callback("not_", node, asked)
-        is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
         if is_identity and not any(map(_is_constant, operands)):
             same = self._callback("same_object", node, *operands)
-            if isinstance(node.ops[0], ast.Is):
-                return same
-            return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+            return same if is_positive else with_location(ast.UnaryOp(ast.Not(), same), node)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
             if isinstance(operator, (ast.Is, ast.IsNot)):
@@ -342,10 +333,8 @@ def _membership(node: ast.Compare) -> ast.Lambda:
     names = ("_st item", "_st container")
     item, container = (with_location(ast.Name(name, ctx=ast.Load()), node) for name in names)
     test = with_location(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
-    mark = with_location(ast.arg(arg=LATER), node)
-    none = with_location(ast.Constant(value=None), node)
     operands = [with_location(ast.arg(arg=name), node) for name in names]
-    arguments = ast.arguments([], [*operands, mark], None, [], [], None, [none])
+    arguments = ast.arguments([], operands, None, [], [], None, [])
     return with_location(ast.Lambda(args=arguments, body=test), node)
 
 

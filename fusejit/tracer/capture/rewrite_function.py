@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.capture.bound_names import Comprehension
+from fusejit.tracer.capture.bound_names import own_name
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.jumps import Jumps, can_be_structured
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
@@ -87,7 +87,7 @@ class _Rewriter(ExpressionRewriter):
         is_simple_lambda = isinstance(node, ast.Lambda) and not has_walrus(node)
         self.has_callbacks = self.control is not None or is_simple_lambda
 
-    def _body(self, node: FunctionNode) -> None:
+    def _body(self, node: FunctionNode | ast.ClassDef) -> None:
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
@@ -105,14 +105,10 @@ class _Rewriter(ExpressionRewriter):
             self._callback("decorator", d, self.visit(d)) for d in node.decorator_list
         ]
 
-    def _inside(self, node: ScopeNode) -> None:
+    def _inside(self, node: FunctionNode | ast.ClassDef) -> None:
         outer = self.scope, self.control, self.has_callbacks
         self._enter(node)
-        if isinstance(node, ast.ClassDef):
-            node.body = self._all(node.body)
-        else:
-            assert not isinstance(node, Comprehension)
-            self._body(node)
+        self._body(node)
         self.scope, self.control, self.has_callbacks = outer
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
@@ -190,14 +186,13 @@ class _Rewriter(ExpressionRewriter):
         node.value = value
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign | list[ast.stmt]:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
         if isinstance(node.target, ast.Name) and node.value is None:
             return node
         node.target = self.visit(node.target)
         node.simple = int(isinstance(node.target, ast.Name) and node.simple)
-        if node.value is None:
-            return node
-        node.value = self.visit(node.value)
+        if node.value is not None:
+            node.value = self.visit(node.value)
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
@@ -239,8 +234,7 @@ class _Rewriter(ExpressionRewriter):
     def _try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
         before: list[ast.stmt] = []
         for handler in node.handlers:
-            if handler.name is not None:
-                before += self._name_stores(handler, handler.name)
+            before += self._name_stores(handler, *own_name(handler))
         self._num_tries += 1
         self._tries.append(f"{self.helper}_c_try{self._num_tries}")
         store = with_location(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
@@ -278,10 +272,8 @@ class _Rewriter(ExpressionRewriter):
                 elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):
                     value = self.visit(copied(part.value))
                     before.append(self._statement("pattern_value", part, value))
-                elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
-                    before += self._name_stores(part, part.name)
-                elif isinstance(part, ast.MatchMapping) and part.rest:
-                    before += self._name_stores(part, part.rest)
+                else:
+                    before += self._name_stores(part, *own_name(part))
             if case.guard is not None:
                 case.guard = self.visit(case.guard)
             case.body = self._all(case.body)

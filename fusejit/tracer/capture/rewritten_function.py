@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import types
 from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass
 from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
 from fusejit.tracer.capture.rewrite_function import CannotRewrite, rewrite_node
-from fusejit.tracer.capture.source_text import compile_function, find_source
+from fusejit.tracer.capture.source_text import compile_function, find_source, with_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +35,9 @@ class RewrittenFunction:
         """The user's function, rewritten, with ``callbacks`` in its closure."""
         if self.code is None:
             raise ValueError(f"{function.__qualname__} has no rewritten form")
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        cells[self.helper] = types.CellType(callbacks)
-        missing = [name for name in self.code.co_freevars if name not in cells]
-        assert missing in ([], ["__class__"]), missing
-        closure = tuple(cells[name] for name in self.code.co_freevars)
-        bound = FunctionType(
-            self.code, function.__globals__, function.__name__, function.__defaults__, closure
-        )
-        bound.__kwdefaults__ = function.__kwdefaults__
-        bound.__qualname__ = function.__qualname__
-        bound.__module__ = function.__module__
+        bound = with_code(function, self.code, {self.helper: callbacks})
+        assert bound is not None
+        bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         return bound
 
 

@@ -15,10 +15,11 @@ import linecache
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 
 from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, parse
+from fusejit.tracer.capture.new_statements import statement_of
 from fusejit.tracer.capture.original_text import WrittenTexts
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -149,26 +150,17 @@ def compile_function(
     own = [name for name in like.co_freevars if name != "__class__" or not source.class_name]
     free = [*own, *free]
     if source.class_name:
-        inner = ast.ClassDef(
-            name=source.class_name, bases=[], keywords=[], body=[inner], decorator_list=[]
-        )
-        ast.copy_location(inner, node)
+        outer: ast.ClassDef = statement_of(f"class {source.class_name}: pass", node)
+        outer.body = [definition]
+        inner = outer
     names = [] if isinstance(inner, ast.Expr) else [inner.name]
     own_names = [name for name in names if name not in free]
-    body: list[ast.stmt] = [ast.Global(names=own_names), inner] if own_names else [inner]
-    parameters = ast.arguments(
-        posonlyargs=[],
-        args=[ast.arg(arg=name) for name in free],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    factory = ast.FunctionDef(name="factory", args=parameters, body=body, decorator_list=[])
+    factory: ast.FunctionDef = statement_of(f"def factory({', '.join(free)}): pass", node)
+    factory.body = [ast.Global(names=own_names), inner] if own_names else [inner]
     imports = ast.Import(names=[ast.alias(name=name) for name in source.imported])
     parts: list[ast.stmt] = [imports] if source.imported else []
-    module = ast.Module(body=[*parts, ast.copy_location(factory, node)], type_ignores=[])
-    for made in (factory, inner, definition):
-        vars(made)["type_params"] = []  # required from Python 3.12 on; ignored before
+    module = ast.Module(body=[*parts, factory], type_ignores=[])
+    vars(definition)["type_params"] = []  # required from Python 3.12 on; ignored before
     ast.fix_missing_locations(module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -183,6 +175,25 @@ def compile_function(
         (code,) = [const for const in code.co_consts if isinstance(const, CodeType)]
     assert isinstance(code, CodeType)
     return _with_qualname(code, code.co_qualname, like.co_qualname)
+
+
+def with_code(
+    function: FunctionType, code: CodeType, cells: Mapping[str, object]
+) -> FunctionType | None:
+    """Make a function of other code that stands where ``function`` does, without default values.
+
+    Its closure has the cells of ``function`` and new ones for the values in ``cells``; None if the
+    code needs more.
+    """
+    known = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    known.update((name, CellType(value)) for name, value in cells.items())
+    if any(name not in known for name in code.co_freevars):
+        return None
+    closure = tuple(known[name] for name in code.co_freevars)
+    made = FunctionType(code, function.__globals__, function.__name__, None, closure)
+    made.__qualname__ = function.__qualname__
+    made.__module__ = function.__module__
+    return made
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:

@@ -18,13 +18,12 @@ out of a function in which nothing asks for it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from fusejit.syntax import walk
 from fusejit.tracer.capture.live_names import is_context
 from fusejit.tracer.capture.new_statements import statement_of
-
-_BLOCKS = ("body", "orelse", "finalbody")
+from fusejit.tracer.graph_breaks.python_statements import blocks
 
 
 class EndedContexts:
@@ -64,9 +63,10 @@ class EndedContexts:
             made.append(node)
             is_loop = isinstance(node, ast.For | ast.While)
             is_counted = is_context(node)
-            if isinstance(node, ast.Try) and any(map(is_context, _statements(node))):
+            inner = (n for n in walk(node) if isinstance(n, ast.With))
+            if isinstance(node, ast.Try) and any(map(is_context, inner)):
                 made.insert(-1, self._kept(node))
-            for name, block in _blocks(node):
+            for name, block in blocks(node):
                 leaves = 0 if is_loop and name == "body" else inside + is_counted
                 block[:] = self._block(block, leaves)
             if isinstance(node, ast.With) and is_counted:
@@ -85,19 +85,3 @@ class EndedContexts:
     def _step(self, sign: str, number: int, at: ast.stmt) -> ast.stmt:
         made: ast.stmt = statement_of(f"{self._name} {sign}= {number}", at)
         return made
-
-
-def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """The blocks of a compound statement of the function itself, with their names."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return
-    for name in _BLOCKS:
-        block = getattr(node, name, None)
-        if block:
-            yield name, block
-    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        yield "body", inner.body
-
-
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    return (inner for inner in walk(node) if isinstance(inner, ast.stmt))

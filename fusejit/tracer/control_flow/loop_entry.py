@@ -118,7 +118,9 @@ class LoopEntry(Region):
         for name, obj in self._before.items():
             self._entry[name] = self._at_entry(name, obj)
             if name in self._loop_buffers:
-                self._carry_origin(name, obj, names)
+                number = self._origins.enter(name, obj, self._loop_buffers[name], names)
+                if number is not None:
+                    self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)
 
     def entries(self) -> tuple[Any, ...]:
         """What the names hold at the start of the body, where all flags are down."""
@@ -155,11 +157,6 @@ class LoopEntry(Region):
             self._loop_buffers[name] = self._loop_buffer(obj)
             return self._loop_buffers[name]
         return obj
-
-    def _carry_origin(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> None:
-        number = self._origins.enter(name, obj, self._loop_buffers[name], names)
-        if number is not None:
-            self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)
 
     def _number_at_entry(self, name: str) -> TracedArray | None:
         argument = self.argument_of(name)

@@ -61,13 +61,10 @@ class Undefined:
         span: SourceSpan | None = None,
         is_loop: bool = False,
     ) -> None:
-        object.__setattr__(self, "_text", (name, why))
-        object.__setattr__(self, "_is_unbound", is_unbound)
-        object.__setattr__(self, "_span", span)
-        object.__setattr__(self, "_is_loop", is_loop)
+        object.__setattr__(self, "_about", (name, why, is_unbound, span, is_loop))
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        name, why = object.__getattribute__(self, "_text")
+        name, why, *_ = object.__getattribute__(self, "_about")
         error = unsupported(f"{_shown(name)} {why}", _remedy(name))
         raise Undefined._for_python(self, error)
 
@@ -79,25 +76,25 @@ class Undefined:
     @staticmethod
     def refusal(undefined: Undefined, at: Location, text: str) -> UnsupportedError:
         """The error at a line, of which ``text`` and the value that cannot be told are said."""
-        name, why = object.__getattribute__(undefined, "_text")
+        name, why, *_ = object.__getattribute__(undefined, "_about")
         error = UnsupportedError.at(at, f"{text} {_shown(name)}, which {why}", _remedy(name))
         return Undefined._for_python(undefined, error)
 
     @staticmethod
     def _for_python(undefined: Undefined, error: UnsupportedError) -> UnsupportedError:
         """The same error for the conditional, if it is due to one."""
-        span = object.__getattribute__(undefined, "_span")
+        *_, span, is_loop = object.__getattribute__(undefined, "_about")
         if span is None:
             return error
         made = error.become(NeedsPython)
         made.location, made.position = span
-        made.is_loop = object.__getattribute__(undefined, "_is_loop")
+        made.is_loop = is_loop
         return made
 
     @staticmethod
     def is_unbound(obj: Any) -> bool:
         """Whether it stands for a name that the program has not bound."""
-        return isinstance(obj, Undefined) and bool(object.__getattribute__(obj, "_is_unbound"))
+        return isinstance(obj, Undefined) and bool(object.__getattribute__(obj, "_about")[2])
 
     __call__ = _refuse
 
@@ -328,8 +325,7 @@ class Region:
     def result_of(self, value: Value) -> Value:
         """A value of the type of ``value``, for a result of the op."""
         base = value.name if value.type.rank == 0 else "v"
-        made = Value(self.trace.unique_name(base), value.type, value.kind, value.order)
-        return made
+        return Value(self.trace.unique_name(base), value.type, value.kind, value.order)
 
 
 def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:

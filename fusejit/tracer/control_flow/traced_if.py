@@ -338,7 +338,7 @@ class TracedIf(Region):
             return value
         other = next(side[name] for side in self._sides if is_array(side[name]))
         literal = Operand(other.dtype, literal=np.zeros((), other.dtype)[()])
-        return full(self.trace, other.extents, literal, other.dtype, other.storage.order).value()
+        return full(other.extents, literal, other.dtype, other.storage.order).value()
 
     def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
         canonical = self.trace.decisions.canonical

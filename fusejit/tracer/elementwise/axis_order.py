@@ -13,7 +13,7 @@ from itertools import combinations, takewhile
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.shapes import Extents, normal_order
 
 Order = tuple[int, ...] | None
 Compare = Callable[[int, int], int | None]  # the sign of |stride i| - |stride j|; None if one is 0
@@ -31,8 +31,7 @@ def result_order(trace: Trace, arrays: Sequence[TracedArray], domain: Extents) -
         open_sets = _ones_that_matter(trace, domain, long, compare, order)
         if not any(_some_are_one(trace, domain, axes) for axes in open_sets):
             break
-    arranged = arrange(order, rank)
-    return None if list(arranged) == sorted(arranged) else arranged
+    return normal_order(arrange(order, rank))
 
 
 def _comparison(array: TracedArray, rank: int) -> Compare:
@@ -93,18 +92,27 @@ def nditer_order(rank: int, compare: Sequence[Compare]) -> list[int]:
 
     Source: ``npyiter_find_best_axis_ordering`` of NumPy, an insertion sort.
     """
-    order = list(range(rank))[::-1]  # innermost first
-    for i in range(1, rank):
+
+    def signs(axis: int, other: int) -> list[int]:
+        known = [c(axis, other) for c in compare]
+        return [-s for s in known if s is not None]
+
+    return insertion_sorted(list(range(rank))[::-1], signs)[::-1]  # innermost first
+
+
+def insertion_sorted(order: list[int], signs: Callable[[int, int], list[int]]) -> list[int]:
+    """Axes moved in front of others whose ``signs`` with them all are positive; none says nothing.
+
+    NumPy sorts so; no other algorithm gives the same order where operands contradict each other.
+    """
+    for i in range(1, len(order)):
         axis, position = order[i], i
         for j in range(i - 1, -1, -1):
-            signs = [c(axis, order[j]) for c in compare]
-            known = [s for s in signs if s is not None]
-            if not known:
-                continue
-            if all(s < 0 for s in known):
-                position = j
-            else:
+            known = signs(axis, order[j])
+            if not all(s > 0 for s in known):
                 break
+            if known:
+                position = j
         del order[i]
         order.insert(position, axis)
-    return order[::-1]
+    return order

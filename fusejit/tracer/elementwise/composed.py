@@ -30,7 +30,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operand_types import (
     BOOL,
-    Operand,
     can_cast,
     contains_traced,
     literal_as,
@@ -159,8 +158,8 @@ def nan_to_num(
         info.max if posinf is None else posinf,
         info.min if neginf is None else neginf,
     )
-    operands = [Operand(array.dtype, array=array), *map(operand_of, replacements)]
-    if any(o.array is not None for o in operands[1:]):
+    numbers = [operand_of(r) for r in replacements]
+    if any(o.array is not None for o in numbers):
         raise unsupported("np.nan_to_num with arrays of replacements is not traced", MOVE_OUTSIDE)
     dtype = array.dtype
 
@@ -174,7 +173,7 @@ def nan_to_num(
         return builder.op("select", [missing, of_nan, result], dtype)
 
     return emit_elementwise(
-        current_trace(), "nan_to_num", operands, [dtype] * 4, dtype, compute, kind=kind, order=order
+        "nan_to_num", [array, *numbers], None, dtype, compute, kind=kind, order=order
     )
 
 
@@ -197,9 +196,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         not operand.is_weak_int or dst.dtype.kind in "b"
     ):
         raise numpy_raises(f"TypeError: cannot cast to {dst.dtype} with casting={casting}")
-    require_extents(
-        dst.trace, broadcast(dst.trace.decisions, [dst.extents, operand.extents]), dst.extents
-    )
+    require_extents(broadcast(dst.trace.decisions, [dst.extents, operand.extents]), dst.extents)
     if operand.array is not None:
         require_copied_at_once(dst, operand.array)
     if where is True:
@@ -226,11 +223,11 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     if operand.array is not None:
         if not np.can_cast(operand.array.dtype, a.dtype, "safe"):
             raise numpy_raises(f"TypeError: cannot cast {operand.array.dtype} to {a.dtype}")
-        if operand.extents and not has_extents(a.trace, operand.extents, a.extents):
+        if operand.extents and not has_extents(operand.extents, a.extents):
             raise unsupported("np.putmask repeats its values", "use np.copyto(a, v, where=mask)")
     elif operand.literal is not None:
         literal_as(operand.literal, a.dtype)
-    if not has_extents(a.trace, chosen.extents, a.extents):
+    if not has_extents(chosen.extents, a.extents):
         what = "np.putmask with a mask of another shape than the array is not traced"
         raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:

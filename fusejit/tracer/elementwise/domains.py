@@ -106,10 +106,12 @@ def _is_between(builder: PayloadBuilder, ref: int, low: float, high: float) -> i
     return builder.op("logical_and", [above, below], BOOL)
 
 
-def _not(name: str, limit: float = 0.0) -> Condition:
-    """Not compared with a limit in this way; of NaN it is true."""
+def _not(name: str, limit: float = 0.0, *, in_size: bool = False) -> Condition:
+    """Not compared with a limit in this way, as it is or in size; of NaN it is true."""
 
     def holds(builder: PayloadBuilder, ref: int) -> int:
+        if in_size:
+            ref = builder.op("absolute", [ref], F64)
         compared = builder.op(name, [ref, builder.const(limit, F64)], BOOL)
         return builder.op("logical_not", [compared], BOOL)
 
@@ -130,17 +132,6 @@ def _no_overflow(function: str) -> Condition:
     return holds
 
 
-def _not_of_size(name: str, limit: float) -> Condition:
-    """Not compared in this way in size with a limit; of NaN it is true."""
-
-    def holds(builder: PayloadBuilder, ref: int) -> int:
-        size = builder.op("absolute", [ref], F64)
-        compared = builder.op(name, [size, builder.const(limit, F64)], BOOL)
-        return builder.op("logical_not", [compared], BOOL)
-
-    return holds
-
-
 _DOMAINS: dict[str, tuple[Condition, str]] = {
     "sqrt": (_not("less"), "math domain"),
     "log": (_not("less_equal"), "math domain"),
@@ -155,9 +146,9 @@ _DOMAINS: dict[str, tuple[Condition, str]] = {
     "log10": (_not("less_equal"), "math domain"),
     "log2": (_not("less_equal"), "math domain"),
     "log1p": (_not("less_equal", -1.0), "math domain"),
-    "asin": (_not_of_size("greater", 1.0), "math domain"),
-    "acos": (_not_of_size("greater", 1.0), "math domain"),
+    "asin": (_not("greater", 1.0, in_size=True), "math domain"),
+    "acos": (_not("greater", 1.0, in_size=True), "math domain"),
     "acosh": (_not("less", 1.0), "math domain"),
-    "atanh": (_not_of_size("greater_equal", 1.0), "math domain"),
+    "atanh": (_not("greater_equal", 1.0, in_size=True), "math domain"),
     "fmod": (_not_infinite, "math domain"),
 }

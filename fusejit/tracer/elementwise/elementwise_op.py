@@ -14,7 +14,6 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import (
@@ -30,12 +29,11 @@ Compute = Callable[[PayloadBuilder, list[int]], int]
 
 
 def emit_elementwise(
-    trace: Trace,
     name: str,
-    operands: Sequence[Operand],
-    loop_dtypes: Sequence[np.dtype],
+    operands: Sequence[Operand | TracedArray],
+    loop: Sequence[np.dtype] | None,
     dtype: np.dtype,
-    compute: Compute,
+    compute: Compute = lambda builder, refs: refs[0],
     *,
     extents: Extents | None = None,
     kind: Kind | None = None,
@@ -43,21 +41,26 @@ def emit_elementwise(
 ) -> TracedArray:
     """One parallel generic op: ``compute`` makes the result from refs in the loop's dtypes.
 
+    Where ``loop`` is None, arrays are read in their own dtypes, and numbers in that of the result.
     ``extents`` fixes the extents of the result (operands must broadcast to them). ``order`` is the
     axis order of the result, ``"nditer"`` that of a ufunc.
     """
+    trace = current_trace()
     decisions = trace.decisions
-    shapes = [o.extents for o in operands]
+    given = [Operand(o.dtype, array=o) if isinstance(o, TracedArray) else o for o in operands]
+    if loop is None:
+        loop = [dtype if o.array is None else o.array.dtype for o in given]
+    shapes = [o.extents for o in given]
     domain = broadcast(decisions, shapes if extents is None else [extents, *shapes])
     if extents is not None:
-        require_extents(trace, domain, extents)
+        require_extents(domain, extents)
         domain = extents
     domain = tuple(map(decisions.canonical, domain))
 
     inputs: list[ir.Operand] = []
     positions: list[int | None] = []
-    for operand, loop in zip(operands, loop_dtypes, strict=True):
-        require_number_fits(operand, loop)
+    for operand, read_as in zip(given, loop, strict=True):
+        require_number_fits(operand, read_as)
         if operand.literal is not None:
             positions.append(None)
             continue
@@ -73,19 +76,19 @@ def emit_elementwise(
 
     builder = PayloadBuilder([i.value.type.dtype for i in inputs], [dtype])
     refs: list[int] = []
-    for operand, loop, position in zip(operands, loop_dtypes, positions, strict=True):
+    for operand, read_as, position in zip(given, loop, positions, strict=True):
         if position is None:
-            refs.append(builder.const(literal_as(operand.literal, loop), loop))
+            refs.append(builder.const(literal_as(operand.literal, read_as), read_as))
         elif operand.array is not None:
-            refs.append(builder.cast(position, loop))
+            refs.append(builder.cast(position, read_as))
         else:
-            refs.append(number_ref(builder, position, operand, loop))
+            refs.append(number_ref(builder, position, operand, read_as))
     payload = builder.finish([builder.cast(compute(builder, refs), dtype)])
 
     if kind is None:
         kind = Kind.ARRAY if domain else Kind.SCALAR
     if order == "nditer":
-        order = result_order(trace, [o.array for o in operands if o.array is not None], domain)
+        order = result_order(trace, [o.array for o in given if o.array is not None], domain)
     assert not isinstance(order, str)
     result = trace.new_value(dtype, domain, kind, order)
     return TracedArray.of_value(trace, trace.emit_generic(name, result, inputs, payload))
@@ -94,37 +97,27 @@ def emit_elementwise(
 def emit_scalar(
     name: str,
     numbers: Iterable[Any],
-    loop_dtypes: Sequence[np.dtype],
+    loop: Sequence[np.dtype] | None,
     dtype: np.dtype,
     compute: Compute,
     kind: Kind = Kind.PYTHON,
 ) -> TracedArray:
     """A number that the kernel computes of numbers: Python's, NumPy's or operands."""
     operands = [n if isinstance(n, Operand) else operand_of(n) for n in numbers]
-    return emit_elementwise(
-        current_trace(),
-        name,
-        operands,
-        loop_dtypes,
-        dtype,
-        compute,
-        extents=(),
-        kind=kind,
-        order=None,
-    )
+    return emit_elementwise(name, operands, loop, dtype, compute, extents=(), kind=kind, order=None)
 
 
-def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
+def require_extents(extents: Extents, expected: Extents) -> None:
     """Fall back where a result does not have the shape of the memory it is stored into."""
-    if not has_extents(trace, extents, expected):
+    if not has_extents(extents, expected):
         raise numpy_raises("ValueError: could not broadcast the result into the output")
 
 
-def has_extents(trace: Trace, extents: Extents, expected: Extents) -> bool:
+def has_extents(extents: Extents, expected: Extents) -> bool:
     """Decide whether a result has the shape of the memory it is stored into."""
-    reason = "a result fits where it is stored"
+    equal, reason = current_trace().decisions.checked_equal, "a result fits where it is stored"
     return len(extents) == len(expected) and all(
-        trace.decisions.checked_equal(a, b, reason) for a, b in zip(extents, expected, strict=True)
+        equal(a, b, reason) for a, b in zip(extents, expected, strict=True)
     )
 
 
@@ -132,17 +125,7 @@ def copy_of(
     array: TracedArray, dtype: np.dtype, order: Order, name: str, kind: Kind | None = None
 ) -> TracedArray:
     """A fresh array with the elements of ``array`` in ``dtype``."""
-    operand = Operand(array.dtype, array=array)
-    return emit_elementwise(
-        array.trace,
-        name,
-        [operand],
-        [array.dtype],
-        dtype,
-        lambda builder, refs: builder.cast(refs[0], dtype),
-        kind=array.kind if kind is None else kind,
-        order=order,
-    )
+    return emit_elementwise(name, [array], None, dtype, kind=kind or array.kind, order=order)
 
 
 def array_of_number(array: TracedArray) -> TracedArray:
@@ -153,17 +136,19 @@ def array_of_number(array: TracedArray) -> TracedArray:
 
 
 def full(
-    trace: Trace, extents: Extents, value: Any, dtype: np.dtype, order: Order, name: str = "full"
+    extents: Extents, value: Operand, dtype: np.dtype, order: Order = None, name: str = "full"
 ) -> TracedArray:
     """An array filled with one number."""
     return emit_elementwise(
-        trace,
-        name,
-        [value],
-        [dtype],
-        dtype,
-        lambda builder, refs: refs[0],
-        extents=extents,
-        kind=Kind.ARRAY,
-        order=order,
+        name, [value], [dtype], dtype, extents=extents, kind=Kind.ARRAY, order=order
+    )
+
+
+def stored_value(
+    extents: Extents, operand: Operand, dtype: np.dtype, order: Order, name: str = ""
+) -> TracedArray:
+    """What a store puts into memory of these extents and this dtype."""
+    name = name or ("full" if operand.array is None else "copy")
+    return emit_elementwise(
+        name, [operand], None, dtype, extents=extents, kind=Kind.ARRAY, order=order
     )

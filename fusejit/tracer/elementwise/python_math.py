@@ -35,7 +35,8 @@ def _math_function(name: str) -> None:
 
     def call(*args: Any) -> Any:
         if name == "log" and len(args) == 2 and contains_traced(list(args)):
-            return _of_base(*args)
+            x, base = args
+            return _log(x) / _log(base)
         if not contains_traced(list(args)) or len(args) != 1 + (name in _OF_TWO):
             return NotImplemented
         if any(map(is_kernel_number, args)) and all(map(is_number, args)):
@@ -50,11 +51,6 @@ def _math_function(name: str) -> None:
 
     call.__name__ = name
     PRIMITIVES[function] = call
-
-
-def _of_base(x: Any, base: Any) -> Any:
-    """``math.log(x, base)``: a quotient."""
-    return _log(x) / _log(base)
 
 
 def _log(x: Any) -> Any:

@@ -26,7 +26,7 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
+from fusejit.tracer.indexing.stores import assign, store_order, store_result
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.numpy_forms import form_of
@@ -248,7 +248,6 @@ def apply_ufunc(
     dtype: np.dtype | None = None,
 ) -> TracedArray:
     """``ufunc(*args)`` as a generic op, stored into ``out`` where given."""
-    trace = current_trace()
     operands = [operand_of(a) for a in args]
     if ufunc in COMPARISONS:
         operands = decide_comparison(operands)
@@ -267,17 +266,16 @@ def apply_ufunc(
     else:
         compute, loop = _row_computation(ufunc, loop, result)
     if out is None:
-        return emit_elementwise(trace, name, operands, loop, result, compute)
+        return emit_elementwise(name, operands, loop, result, compute)
     if not np.can_cast(result, out.dtype, "same_kind"):
         raise numpy_raises(f"UFuncTypeError: cannot cast the result of {name} to {out.dtype}")
     shapes = [out.extents, *(o.extents for o in operands)]
-    require_extents(trace, broadcast(trace.decisions, shapes), out.extents)
+    require_extents(broadcast(out.trace.decisions, shapes), out.extents)
 
     def cast_result(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.cast(compute(builder, refs), result)
 
     value = emit_elementwise(
-        trace,
         name,
         operands,
         loop,
@@ -302,9 +300,7 @@ def _by_numpy(
         return made
     if not np.can_cast(made.dtype, out.dtype, "same_kind"):
         raise numpy_raises(f"UFuncTypeError: cannot cast the result to {out.dtype}")
-    require_extents(made.trace, made.extents, out.extents)
-    assign_operand(out, Operand(made.dtype, array=made))
-    return out
+    return store_result(made, out)
 
 
 def _first(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -389,9 +385,7 @@ def where(condition: Any, *choices: Any) -> Any:
     else:
         loop = BOOL
     loops = [loop, *(dtype if o.array is not None else o.token for o in operands[1:])]
-    return emit_elementwise(
-        current_trace(), "where", operands, loops, dtype, compute, kind=Kind.ARRAY
-    )
+    return emit_elementwise("where", operands, loops, dtype, compute, kind=Kind.ARRAY)
 
 
 def _as_converted(operand: Operand) -> Operand:

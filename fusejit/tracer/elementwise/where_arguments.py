@@ -23,6 +23,7 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.reductions.nan_functions import divided
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, mean_dtype, reduce_array, sum_of
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
@@ -138,10 +139,7 @@ def _mean(call: _Call) -> Any:
     mask = mask_of(call.where, array)
     total = sum_of(_chosen(array, mask, 0), axis, wanted, None, keepdims)
     count = sum_of(mask, axis, np.intp, None, keepdims)
-    result = apply_ufunc(np.true_divide, (total, count))
-    if result.dtype != total.dtype:
-        result = astype(result, total.dtype)
-    return into(result, options.get("out"))
+    return into(divided(total, count), options.get("out"))
 
 
 for _function, _neutral in _NEUTRAL.items():
@@ -183,7 +181,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not isinstance(arr, TracedArray):
         raise Fallback("np.place into an array that is not of this trace")
     chosen = array_from(mask)
-    if not has_extents(arr.trace, chosen.extents, arr.extents):
+    if not has_extents(chosen.extents, arr.extents):
         what = "np.place with a mask of another shape than the array is not traced"
         raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:

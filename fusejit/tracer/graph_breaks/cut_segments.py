@@ -23,6 +23,7 @@ What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.graph_breaks.k
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 
 from fusejit.syntax import children, copied, walk, with_location
@@ -173,8 +174,9 @@ class _Cut:
         self.counts = counts(body)
         self.possibly_unbound = PossiblyUnboundNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
-        self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
-        self.captured |= self._bound_later(body) & local
+        every = [n for s in body for n in walk(s) if isinstance(n, ast.stmt)]
+        self.captured = {n for s in body for n in kept(s)} & self._bound_often(every) | rebound
+        self.captured |= self._bound_later(every) & local
 
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
@@ -188,30 +190,20 @@ class _Cut:
             new.insert(0, statement_of(f"if False: {targets}None", new[0]))
         return _function(self.original, self.parameters, new)
 
-    def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
+    def _bound_often(self, every: Sequence[ast.stmt]) -> set[str]:
         """Local names that are bound in more than one place."""
-        count = dict.fromkeys(self.parameters, 1)
-        for statement in body:
-            for inner in walk(statement):
-                if isinstance(inner, ast.stmt):
-                    for name in assigned([inner], heads=True):
-                        count[name] = count.get(name, 0) + 1
-        in_loops = {
-            name
-            for statement in body
-            for inner in walk(statement)
-            if isinstance(inner, ast.For | ast.While)
-            for name in assigned([inner])
-        }
+        count = Counter(self.parameters)
+        count.update(name for s in every for name in assigned([s], heads=True))
+        in_loops = assigned(s for s in every if isinstance(s, ast.For | ast.While))
         return {name for name, n in count.items() if n > 1} | in_loops
 
-    def _bound_later(self, body: Sequence[ast.stmt]) -> set[str]:
+    def _bound_later(self, every: Sequence[ast.stmt]) -> set[str]:
         """Names that a function reads and that have no value yet when it is made."""
         found: set[str] = set()
-        for statement in body:
-            for inner in walk(statement):
-                if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
-                    found |= kept(inner) & self.possibly_unbound.at(inner) - assigned([inner])
+        for statement in every:
+            if not isinstance(statement, COMPOUND):
+                unbound = self.possibly_unbound.at(statement)
+                found |= kept(statement) & unbound - assigned([statement])
         return found
 
     # -- segments ---------------------------------------------------------------------------------
@@ -333,10 +325,9 @@ class _Cut:
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
         is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)
-        last = run[-1]
         body = [*run]
         if outputs:
-            body.append(with_location(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
+            body.append(statement_of(f"return {', '.join(outputs)}", run[-1]))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
         from_python = frozenset(self.from_python & set(inputs))
@@ -344,20 +335,12 @@ class _Cut:
             "" if not is_kept else "per_statement" if self.in_loop or self.is_repeated else "undo"
         )
         self.segments.append(Segment(name, node, from_python, on_error))
-        helper = with_location(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
-        function = ast.Attribute(value=helper, attr=name, ctx=ast.Load())
-        arguments: list[ast.expr] = [
-            with_location(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs
-        ]
-        call = with_location(
-            ast.Call(func=with_location(function, run[0]), args=arguments, keywords=[]), run[0]
-        )
+        text = f"{self.helper}.{name}({', '.join(inputs)})"
         if returns:
-            return [with_location(ast.Return(value=call), run[0])]
-        if not outputs:
-            return [with_location(ast.Expr(value=call), run[0])]
-        target = _tuple(outputs, ast.Store(), run[0])
-        made: ast.stmt = with_location(ast.Assign(targets=[target], value=call), run[0])
+            text = f"return {text}"
+        elif outputs:
+            text = f"{', '.join(outputs)} = {text}"
+        made: ast.stmt = statement_of(text, run[0])
         if is_kept:
             made = keeping(made, outputs, (self.helper, name), self.fresh)
         return [made]
@@ -395,7 +378,7 @@ class _Cut:
             self.keeps_names = True
             around |= read_on_failure(node)
         self.contexts.depth += is_context(node)
-        for block in blocks(node):
+        for _, block in blocks(node):
             inside = is_tail and not isinstance(node, ast.Try | ast.With)
             block[:] = self.block(block, around, is_tail=inside and not later)
         self.contexts.depth -= is_context(node)
@@ -450,19 +433,8 @@ def _unused(name: str, taken: set[str]) -> str:
     return name
 
 
-def _tuple(names: Sequence[str], ctx: ast.expr_context, at: ast.AST) -> ast.expr:
-    items: list[ast.expr] = [with_location(ast.Name(id=n, ctx=ctx), at) for n in names]
-    return items[0] if len(items) == 1 else with_location(ast.Tuple(elts=items, ctx=ctx), at)
-
-
 def _function(like: ast.FunctionDef, names: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     """A function of the name of the user's, with these parameters."""
-    arguments = ast.arguments(
-        posonlyargs=[],
-        args=[with_location(ast.arg(arg=name), like) for name in names],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    made = ast.FunctionDef(name=like.name, args=arguments, body=body, decorator_list=[])
-    return with_location(made, like)
+    made: ast.FunctionDef = statement_of(f"def function({', '.join(names)}): pass", like)
+    made.name, made.body = like.name, body
+    return made

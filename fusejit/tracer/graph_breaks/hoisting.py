@@ -18,6 +18,7 @@ before a part is then read after it, which is seen if the part is not quiet::
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Set
 from typing import Any, cast
 
@@ -112,7 +113,8 @@ class Hoist:
             return [], node
         if not is_quiet(node.value) and not self._is_settled(node.target):
             return [], node
-        old = _as_read(node.target)
+        old = copy.copy(node.target)
+        old.ctx = ast.Load()
         stored = ast.copy_location(ast.Assign(targets=[node.target], value=old), node)
         taken = self._taken_out((stored, "value"))
         value = self._taken_out((node, "value"))
@@ -258,20 +260,6 @@ def _inside_text(slot: OperandSlot) -> list[OperandSlot]:
     """An f-string is no operand of its own: the values in it are."""
     node = _operand(slot)
     return _operand_slots(node) if isinstance(node, ast.JoinedStr) else [slot]
-
-
-def _as_read(target: ast.expr) -> ast.expr:
-    """The expression that reads a target."""
-    match target:
-        case ast.Attribute():
-            made: ast.expr = ast.Attribute(value=target.value, attr=target.attr, ctx=ast.Load())
-        case ast.Subscript():
-            made = ast.Subscript(value=target.value, slice=target.slice, ctx=ast.Load())
-        case ast.Name():
-            made = ast.Name(id=target.id, ctx=ast.Load())
-        case _:
-            raise TypeError(type(target).__name__)
-    return ast.copy_location(made, target)
 
 
 def is_trivial_target(node: ast.expr) -> bool:

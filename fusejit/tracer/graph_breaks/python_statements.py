@@ -134,22 +134,18 @@ class PythonStatements:
             self._found = True
             self._choices.add(node)
         before: list[ast.stmt] = []
-        if isinstance(node, ast.If | ast.For):
-            head = node.test if isinstance(node, ast.If) else node.iter
+        if isinstance(node, ast.If | ast.For | ast.While):
+            head = node.iter if isinstance(node, ast.For) else node.test
             if (is_here and self._is_at(head)) or self._reads_python(head):
                 self._found |= is_here
-                before = self._hoist.parts(head)
                 self.heads.add(node)
-                before = self._parts_marked(before)
-        elif isinstance(node, ast.While):
-            if (is_here and self._is_at(node.test)) or self._reads_python(node.test):
-                self._found |= is_here
-                self.heads.add(node)
+                if not isinstance(node, ast.While):
+                    before = self._parts_marked(self._hoist.parts(head))
         elif isinstance(node, ast.With):
             self._found |= is_here and any(map(self._is_at, node.items))
             if is_context(node):
                 self.heads.add(node)
-        for block in blocks(node):
+        for _, block in blocks(node):
             block[:] = self.marked(block)
         return [*before, node]
 
@@ -266,14 +262,16 @@ def is_followed(node: ast.stmt) -> bool:
     return all(isinstance(n, _FOLLOWED) and not is_context(n) for n in statements)
 
 
-def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement."""
+def blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """The blocks of a compound statement of the function itself, with their names."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
         if block:
-            yield block
-    for handler in getattr(node, "handlers", ()):
-        yield handler.body
+            yield name, block
+    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield "body", inner.body
 
 
 def declared_names(body: Sequence[ast.stmt]) -> set[str]:

@@ -21,7 +21,6 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import Operand
 
 # methods whose results are numbers or fresh arrays
 _DRAWS: frozenset[str] = frozenset(
@@ -76,7 +75,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         made = host_call(
             host_calls.SHUFFLED, host_calls.shuffled, (array, *rest), kwargs, rng=sample
         )
-        assign_operand(array, Operand(made.dtype, array=made))
+        assign_operand(array, made)
         return None
     if method not in _DRAWS:
         raise unsupported(f"calls {name}, which is not a draw that fusejit knows", MOVE_OUTSIDE)

@@ -24,7 +24,6 @@ from fusejit.tracer.library.numpy_source import primitive_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
@@ -167,7 +166,7 @@ def _in_place(name: str) -> Callable[..., None]:
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> None:
         made = PRIMITIVES[host_function(f"numpy.{name}")](self, *args, **kwargs)
-        assign_operand(self, Operand(made.dtype, array=made))
+        assign_operand(self, made)
 
     return method
 

@@ -83,7 +83,7 @@ class Draws:
         if size is None:
             kind = Kind.SCALAR if row.num_parameters else Kind.PYTHON
         elif all(isinstance(s, int | SymbolicNumber) for s in _sizes(size)):
-            extents = shape_argument(trace, size)
+            extents = shape_argument(size)
         else:
             raise Unknown
         address = SymbolicNumber(
@@ -115,16 +115,13 @@ class Draws:
         return TracedArray.of_value(trace, drawn)
 
 
-def _random(draws: Draws, size: Any = None, dtype: Any = F64, out: Any = None) -> Any:
-    if out is not None:
-        raise Unknown
-    return draws.numbers("random", size, dtype)
+def _standard(method: str) -> Callable[..., Any]:
+    def draw(draws: Draws, size: Any = None, dtype: Any = F64, out: Any = None) -> Any:
+        if out is not None:
+            raise Unknown
+        return draws.numbers(method, size, dtype)
 
-
-def _standard_normal(draws: Draws, size: Any = None, dtype: Any = F64, out: Any = None) -> Any:
-    if out is not None:
-        raise Unknown
-    return draws.numbers("standard_normal", size, dtype)
+    return draw
 
 
 def _standard_exponential(
@@ -177,8 +174,8 @@ def _integers(
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "random": _random,
-    "standard_normal": _standard_normal,
+    "random": _standard("random"),
+    "standard_normal": _standard("standard_normal"),
     "standard_exponential": _standard_exponential,
     "normal": _normal,
     "exponential": _exponential,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
@@ -250,16 +251,9 @@ class Probe:
         parts = tuple(made) if is_tuple else (made,)
         for part in parts:
             self._require_fresh(part, samples)
-        kind = type(made)
-
-        def build(items: Sequence[Any]) -> Any:
-            if not is_tuple:
-                return items[0]
-            if is_named_tuple(made):
-                return kind._make(items)
-            return tuple(items)
-
-        return Found(parts, build)
+        if not is_tuple:
+            return Found(parts, operator.itemgetter(0))
+        return Found(parts, type(made)._make if is_named_tuple(made) else tuple)
 
     def _sample(self, obj: TracedArray | SymbolicNumber, sizes: Assignment, run: int) -> Any:
         if isinstance(obj, SymbolicNumber):

@@ -45,15 +45,9 @@ def elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.nda
     if dtype.kind == "b":
         flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
         return flags
-    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind in "fc":
-        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
-        return np.broadcast_to(matrix, shape).astype(dtype)
     some_equal = 2 if run is not None and size > 3 else 1
     numbers = np.arange(size) // some_equal + (run is not None)
-    if dtype.kind in "iu":
-        return (numbers % 120).astype(dtype).reshape(shape)
-    made: np.ndarray = numbers.astype(dtype).reshape(shape)
-    return made
+    return _of_dtype(numbers.reshape(shape), dtype, is_definite=run is None)
 
 
 def other_elements(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -61,12 +55,13 @@ def other_elements(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     if dtype.kind == "b":
         return np.ones(shape, dtype)
     numbers = np.arange(1, int(np.prod(shape)) + 1)
-    return _positive_definite(shape, dtype, numbers.reshape(shape))
+    return _of_dtype(numbers.reshape(shape), dtype, is_definite=True)
 
 
-def _positive_definite(shape: tuple[int, ...], dtype: np.dtype, numbers: np.ndarray) -> np.ndarray:
-    """Matrices that most functions take, else the numbers."""
-    if len(shape) >= 2 and shape[-1] == shape[-2] and dtype.kind in "fc":
+def _of_dtype(numbers: np.ndarray, dtype: np.dtype, *, is_definite: bool) -> np.ndarray:
+    """The numbers, or matrices that most functions take where ``is_definite`` asks for such."""
+    shape = numbers.shape
+    if is_definite and len(shape) >= 2 and shape[-1] == shape[-2] and dtype.kind in "fc":
         matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
         return np.broadcast_to(matrix, shape).astype(dtype)
     made: np.ndarray = (numbers % 120 if dtype.kind in "iu" else numbers).astype(dtype)

@@ -221,7 +221,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
             return
         require_writeable(array)
         made = with_selected(array, traced, operand.array)
-        assign_operand(array, Operand(made.dtype, array=made))
+        assign_operand(array, made)
         return
     assign_masked(array, whole, operand)
 
@@ -235,13 +235,11 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
     """Resolve a basic index; falls back where NumPy raises IndexError."""
     decisions = array.trace.decisions
     num_axes = sum(1 for i in index if i is not None and i is not Ellipsis)
-    if num_axes > array.ndim or sum(1 for i in index if i is Ellipsis) > 1:
+    ellipses = [k for k, i in enumerate(index) if i is Ellipsis]
+    if num_axes > array.ndim or len(ellipses) > 1:
         raise numpy_raises("IndexError: too many indices for array")
-    items = list(index)
-    has_ellipsis = Ellipsis in [i if i is Ellipsis else None for i in items]
-    fill = [slice(None)] * (array.ndim - num_axes)
-    at = next((k for k, i in enumerate(items) if i is Ellipsis), len(items))
-    items[at : at + has_ellipsis] = fill
+    items, at = list(index), ellipses[0] if ellipses else len(index)
+    items[at : at + len(ellipses)] = [slice(None)] * (array.ndim - num_axes)
 
     results: list[AffineExpr] = []
     extents: list[AffineExpr] = []
@@ -258,8 +256,8 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
             extents.append(extent)
         else:
             results.append(index_of(array.trace, item, size, axis - 1))
-    element = not extents and not has_ellipsis
-    return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), element)
+    is_element = not extents and not ellipses
+    return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), is_element)
 
 
 def index_of(trace: Trace, item: Any, size: AffineExpr, axis: int) -> AffineExpr:

@@ -24,7 +24,7 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import stored_value
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
@@ -33,7 +33,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of
-from fusejit.tracer.values.shapes import Extents, Varies
+from fusejit.tracer.values.shapes import Extents, Varies, normal_order
 from fusejit.tracer.values.subclass_numbers import stored
 
 OUT_OF_BOUNDS = "an index is out of bounds"
@@ -164,8 +164,7 @@ def _order(
     )
     sub = array.view(part, tuple(extents[d] for d in inside))
     order = sub.sorted_order() or tuple(range(len(inside)))
-    whole = (*range(first, first + count), *(inside[k] for k in order))
-    return None if list(whole) == sorted(whole) else whole
+    return normal_order((*range(first, first + count), *(inside[k] for k in order)))
 
 
 # ---------------------------------------------------------------------------------- the elements
@@ -347,18 +346,10 @@ def converted(
     if operand.array is not None and operand.array.ndim > len(extents):
         short = without_leading_ones(operand.array, len(extents))
         operand = Operand(operand.token, array=short)
-    dtype = array.dtype if operand.array is None else operand.array.dtype
-    return emit_elementwise(
-        array.trace,
-        "full" if operand.array is None else "copy",
-        [operand],
-        [dtype],
-        array.dtype,
-        lambda builder, refs: refs[0],
-        extents=extents,
-        kind=Kind.ARRAY,
-        order=_store_order(array.trace, picked, operand) if order == "stores" else order,
-    )
+    if order == "stores":
+        order = _store_order(array.trace, picked, operand)
+    assert not isinstance(order, str)
+    return stored_value(extents, operand, array.dtype, order)
 
 
 def _store_order(trace: Trace, picked: Picked, operand: Operand) -> Order:
@@ -384,9 +375,19 @@ def scatter(
     from_start = all(
         _is_made_within(trace, s[0]) for s in picked.subscripts if isinstance(s, tuple)
     )
-    made = value.value()
-    distinct = _are_distinct(trace, picked)
-    trace.scatter(target.memory(), made, subscripts, combine, from_start, distinct)
+    made, distinct = value.value(), _are_distinct(trace, picked)
+    view = target.memory()
+    trace.emit(
+        ir.Scatter(
+            view=view,
+            value=made,
+            version=trace.version_after_store(view.buffer),
+            subscripts=subscripts,
+            combine=combine,
+            from_start=from_start,
+            distinct=distinct,
+        )
+    )
     target.storage.root.num_stores += 1
 
 

@@ -70,6 +70,4 @@ def _stacked(items: Sequence[Any]) -> TracedArray:
 
     extents = (AffineExpr.const(len(given)),)
     loop = [I64] * len(given)
-    return emit_elementwise(
-        current_trace(), "index", given, loop, I64, chosen, extents=extents, order=None
-    )
+    return emit_elementwise("index", given, loop, I64, chosen, extents=extents, order=None)

@@ -226,7 +226,7 @@ def is_same_value(trace: Trace, a: Value, b: Value) -> bool:
     """Whether two values are the same elements: one value, or computed alike from such."""
     if a is b:
         return True
-    one, other = _definition(trace, a), _definition(trace, b)
+    one, other = map(trace.defined.get, (a, b))
     if one is None or other is None or _key(trace, one, a) != _key(trace, other, b):
         return False
     sources = zip(_operands(one), _operands(other), strict=True)
@@ -256,10 +256,6 @@ def _operands(op: Op) -> tuple[Value, ...]:
     if isinstance(op, GenericOp):
         return tuple(o.value for o in op.inputs)
     return (op.source,) if isinstance(op, ViewOp) else ()
-
-
-def _definition(trace: Trace, value: Value) -> Op | None:
-    return trace.defined.get(value)
 
 
 def _install() -> None:

@@ -417,13 +417,3 @@ class _Plan:
         if any(n > 1 for n in splits):
             storage = reshaped_storage(storage, Reassociation.of_lengths(splits, True), tuple(fine))
         return TracedArray(storage, IndexingMap(len(self.extents), tuple(results)), self.extents)
-
-
-__all__ = [
-    "flatten",
-    "is_contiguous",
-    "ravel",
-    "reshape_function",
-    "reshape_method",
-    "without_ones",
-]

@@ -6,9 +6,12 @@ from typing import Any
 
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.ir.values import Value
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import (
+    emit_elementwise,
+    require_extents,
+    stored_value,
+)
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
@@ -74,30 +77,25 @@ def assign(target: TracedArray, value: TracedArray) -> None:
         storage.forward(made)
 
 
-def assign_operand(target: TracedArray, operand: Operand) -> None:
+def assign_operand(target: TracedArray, operand: Operand | TracedArray) -> None:
     """``target[...] = operand`` with NumPy's unsafe casting and broadcasting."""
+    if isinstance(operand, TracedArray):
+        operand = Operand(operand.dtype, array=operand)
     require_writeable(target)
-    trace = target.trace
-    shape = operand.extents
-    if operand.array is not None and len(shape) > target.ndim:
+    if operand.array is not None and len(operand.extents) > target.ndim:
         operand = Operand(operand.token, array=without_leading_ones(operand.array, target.ndim))
     array = operand.array
     if array is not None and _can_be_stored(array, target):
         assign(target, array)
         return
-    loop = operand.array.dtype if operand.array is not None else target.dtype
-    value = emit_elementwise(
-        trace,
-        "copy" if operand.array is not None else "full",
-        [operand],
-        [loop],
-        target.dtype,
-        lambda builder, refs: refs[0],
-        extents=target.extents,
-        kind=Kind.ARRAY,
-        order=store_order(target),
-    )
-    assign(target, value)
+    assign(target, stored_value(target.extents, operand, target.dtype, store_order(target)))
+
+
+def store_result(result: TracedArray, out: TracedArray) -> TracedArray:
+    """Store the result of a function into ``out``, which has its shape; return that."""
+    require_extents(result.extents, out.extents)
+    assign_operand(out, result)
+    return out
 
 
 def stored_into(made: Any, out: Any, name: str) -> TracedArray:
@@ -108,9 +106,7 @@ def stored_into(made: Any, out: Any, name: str) -> TracedArray:
         raise needs_python(f"{name} with out= of this kind", MOVE_OUTSIDE)
     if made.dtype != out.dtype or made.ndim != out.ndim:
         raise needs_python(f"{name} with out= of another dtype or rank", MOVE_OUTSIDE)
-    require_extents(made.trace, made.extents, out.extents)
-    assign_operand(out, Operand(made.dtype, array=made))
-    return out
+    return store_result(made, out)
 
 
 def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:
@@ -130,45 +126,27 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
     if _is_written_while_read(mask, target):
         what = "a mask in the memory that is written, which NumPy reads in between, is not traced"
         raise needs_python(what, "copy the mask first: m.copy()")
-    trace = target.trace
+    dtype, extents, storage = target.dtype, target.extents, target.storage
 
-    def filled(builder: PayloadBuilder, refs: list[int]) -> int:
-        return refs[0]
+    def chosen(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op("select", [refs[0], builder.cast(refs[1], dtype), refs[2]], dtype)
 
-    if target.storage.buffer is None and target.is_whole:
-        condition = Operand(mask.dtype, array=mask)
-        old = Operand(target.dtype, array=target)
-        number = operand.array.dtype if operand.array is not None else target.dtype
-        chosen = emit_elementwise(
-            trace,
+    if storage.buffer is None and target.is_whole:
+        made = emit_elementwise(
             "masked_store",
-            [condition, operand, old],
-            [mask.dtype, number, target.dtype],
-            target.dtype,
-            lambda b, refs: b.op(
-                "select", [refs[0], b.cast(refs[1], target.dtype), refs[2]], target.dtype
-            ),
-            extents=target.extents,
+            [mask, operand, target],
+            None,
+            dtype,
+            chosen,
+            extents=extents,
             kind=Kind.ARRAY,
-            order=target.storage.order,
+            order=storage.order,
         )
-        assign(target, chosen)
+        assign(target, made)
         return
-    number = operand.array.dtype if operand.array is not None else target.dtype
-    value = emit_elementwise(
-        trace,
-        "full",
-        [operand],
-        [number],
-        target.dtype,
-        filled,
-        extents=target.extents,
-        kind=Kind.ARRAY,
-        order=store_order(target),
-    )
-    mask_value: Value = mask.value()
-    trace.store(target.memory(), value.value(), mask_value)
-    target.storage.root.num_stores += 1
+    value = stored_value(extents, operand, dtype, store_order(target), "full")
+    storage.trace.store(target.memory(), value.value(), mask.value())
+    storage.root.num_stores += 1
 
 
 def _is_written_while_read(mask: TracedArray, target: TracedArray) -> bool:

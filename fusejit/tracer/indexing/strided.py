@@ -126,7 +126,7 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
         along = builder.op("multiply", [builder.index(AffineExpr.dim(0)), builder.index(step)], I64)
         return builder.op("add", [along, builder.index(begin)], I64)
 
-    made = emit_elementwise(trace, "arange", [], [], I64, place, extents=(count,), order=None)
+    made = emit_elementwise("arange", [], [], I64, place, extents=(count,), order=None)
     mark_within_bounds(trace, made, size)
     trace.progressions.add(made.value())
     trace.known_progressions[key] = made

@@ -13,12 +13,12 @@ from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
-from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.reshape_functions import reshape_method
-from fusejit.tracer.indexing.stores import assign_operand, require_writeable
+from fusejit.tracer.indexing.stores import require_writeable, store_result
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis, target_operand
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
@@ -39,9 +39,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         made = take(array, indices, axis, None, mode)
         if made.ndim != out.ndim:
             raise numpy_raises("ValueError: output array does not match result of ndarray.take")
-        require_extents(array.trace, made.extents, out.extents)
-        assign_operand(out, Operand(made.dtype, array=made))
-        return out
+        return store_result(made, out)
     if out is not None:
         raise Fallback("out= is of rank 0, or is not an array of this trace")
     if axis is None:
@@ -76,10 +74,8 @@ def _integers(indices: Any, array: TracedArray, axis: int, mode: Any) -> TracedA
         low = builder.op("maximum", [refs[0], builder.const(0, I64)], I64)
         return builder.op("minimum", [low, builder.index(size - 1)], I64)
 
-    operand = Operand(places.dtype, array=places)
-    return emit_elementwise(
-        array.trace, mode, [operand], [I64], I64, within, extents=places.extents, kind=places.kind
-    )
+    extents, kind = places.extents, places.kind
+    return emit_elementwise(mode, [places], [I64], I64, within, extents=extents, kind=kind)
 
 
 def _as_scalar(places: TracedArray) -> TracedArray:
@@ -152,11 +148,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
             result = builder.op("select", [here, refs[1 + k], result], dtype)
         return result
 
-    operands = [Operand(o.dtype, array=o) for o in (selector, *arrays)]
-    loop = [I64, *(dtype for _ in arrays)]
-    made = emit_elementwise(
-        trace, "choose", operands, loop, dtype, chosen, kind=Kind.ARRAY, order=None
-    )
+    operands, loop = [selector, *arrays], [I64, *(dtype for _ in arrays)]
+    made = emit_elementwise("choose", operands, loop, dtype, chosen, kind=Kind.ARRAY, order=None)
     return made if made.ndim else made[()]
 
 

@@ -179,10 +179,10 @@ def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
     """``np.broadcast_to``: a read-only view."""
     source = array_operand(array)
     trace = current_trace()
-    extents = shape_argument(trace, shape)
+    extents = shape_argument(shape)
     if source.ndim > len(extents):
         raise numpy_raises("ValueError: input operand has more dimensions than allowed")
-    require_extents(trace, broadcast(trace.decisions, [extents, source.extents]), extents)
+    require_extents(broadcast(trace.decisions, [extents, source.extents]), extents)
     result = source.view(broadcast_map(trace.decisions, source.extents, extents), extents)
     result.access = WriteAccess.READ_ONLY
     return result

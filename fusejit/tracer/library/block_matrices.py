@@ -39,11 +39,10 @@ def block(arrays: Any) -> Any:
         what = "np.block of arrays that are not in C order is not traced"
         raise unsupported(what, "copy them in C order first")
     extents, placed = _placed(nested, rank - depth)
-    trace = leaves[0].trace
     dtype = supported(np.result_type(*(a.dtype for a in leaves)))
     if len(placed) == 1:
         return concatenate([placed[0][1]], 0)
-    result = new_array(trace, extents, dtype, None)
+    result = new_array(extents, dtype)
     for starts, part in placed:
         target = result
         for axis, start in enumerate(starts):

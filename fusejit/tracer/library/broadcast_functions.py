@@ -56,5 +56,5 @@ def _broadcast(array: TracedArray, shape: Any) -> TracedArray:
 def broadcast_shapes(*args: Any) -> Any:
     """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
     trace = current_trace()
-    shapes = [shape_argument(trace, shape) for shape in args]
+    shapes = [shape_argument(shape) for shape in args]
     return tuple(map(trace.number, broadcast(trace.decisions, shapes)))

@@ -101,7 +101,7 @@ def astype(
     array = operand_of(x).array
     wanted = dtype_argument(dtype)
     if array is None:
-        return full(current_trace(), (), operand_of(x), wanted, None, "astype")[()]
+        return full((), operand_of(x), wanted, name="astype")[()]
     if not can_cast(array.dtype, wanted, casting):
         raise numpy_raises(f"TypeError: cannot cast {array.dtype} to {wanted} with {casting}")
     if not copy and array.dtype == wanted and _is_ordered(array, order):
@@ -165,7 +165,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
             raise numpy_raises(error) from error
         dtype_argument(made.dtype)
         if made.ndim == 0:
-            return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
+            return full((), operand_of(made[()]), made.dtype, name="array")
         obj = current_trace().captured_reads.constant(made)
     if isinstance(obj, list | tuple) and contains_traced(obj):
         return _of_list(obj, dtype, order)

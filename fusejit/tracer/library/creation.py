@@ -14,7 +14,6 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import size_of_kernel
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     C128,
@@ -30,8 +29,9 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 # ------------------------------------------------------------------------------- filled arrays
-def shape_argument(trace: Trace, shape: Any) -> Extents:
+def shape_argument(shape: Any) -> Extents:
     """The ``shape`` argument of a function that allocates."""
+    trace = current_trace()
     if shape is True or shape is False:
         raise numpy_raises(f"TypeError: {shape} is no size")
     sizes = tuple(shape) if isinstance(shape, tuple | list | range) else (shape,)
@@ -61,8 +61,9 @@ def order_argument(order: Any, rank: int) -> Order:
     raise numpy_raises(f"ValueError: order must be 'C' or 'F' (got {order!r})")
 
 
-def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
-    storage = Storage(trace, dtype, extents)
+def uninitialised(extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
+    """An array of which nothing is known."""
+    storage = Storage(current_trace(), dtype, extents)
     storage.order = order
     return TracedArray.whole(storage)
 
@@ -70,11 +71,8 @@ def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order
 @primitive(np.empty)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
     """``np.empty``: memory whose contents are arbitrary until something is stored."""
-    trace = current_trace()
-    extents = shape_argument(trace, shape)
-    return _uninitialised(
-        trace, extents, dtype_argument(dtype), order_argument(order, len(extents))
-    )
+    extents = shape_argument(shape)
+    return uninitialised(extents, dtype_argument(dtype), order_argument(order, len(extents)))
 
 
 @primitive(np.zeros)
@@ -110,29 +108,25 @@ def natural_dtype(operand: Operand) -> np.dtype:
 
 
 def _filled(shape: Any, value: Any, dtype: Any, order: Any) -> TracedArray:
-    trace = current_trace()
-    extents = shape_argument(trace, shape)
-    wanted = dtype_argument(dtype)
+    extents = shape_argument(shape)
     axes = order_argument(order, len(extents))
-    return full(trace, extents, operand_of(value), wanted, axes)
+    return full(extents, operand_of(value), dtype_argument(dtype), axes)
 
 
-def _like(
-    prototype: Any, dtype: Any, order: Any, shape: Any
-) -> tuple[Trace, Extents, np.dtype, Order]:
-    trace = current_trace()
-    array = operand_of(prototype).array
+def _like(prototype: Any, dtype: Any, order: Any, shape: Any) -> tuple[Extents, np.dtype, Order]:
+    operand = operand_of(prototype)
+    array = operand.array
+    own = natural_dtype(operand) if array is None else array.dtype
+    wanted = own if dtype is None else dtype_argument(dtype)
+    extents = operand.extents if shape is None else shape_argument(shape)
     if array is None:
-        made = natural_dtype(operand_of(prototype)) if dtype is None else dtype_argument(dtype)
-        return trace, () if shape is None else shape_argument(trace, shape), made, None
-    wanted = array.dtype if dtype is None else dtype_argument(dtype)
-    extents = array.extents if shape is None else shape_argument(trace, shape)
+        return extents, wanted, None
     if order in ("K", "A", "k", "a") and len(extents) == array.ndim:
         if shape is not None and order in ("K", "k"):
-            return trace, extents, wanted, PRIMITIVES["axes_of_contiguous_order"](array)
-        return trace, extents, wanted, PRIMITIVES["axes_of_order"](array, order)
+            return extents, wanted, PRIMITIVES["axes_of_contiguous_order"](array)
+        return extents, wanted, PRIMITIVES["axes_of_order"](array, order)
     order = "C" if order in ("K", "A", "k", "a") else order
-    return trace, extents, wanted, order_argument(order, len(extents))
+    return extents, wanted, order_argument(order, len(extents))
 
 
 @primitive(np.empty_like)
@@ -146,7 +140,7 @@ def empty_like(
     device: Any = None,
 ) -> TracedArray:
     """``np.empty_like``."""
-    return _uninitialised(*_like(prototype, dtype, order, shape))
+    return uninitialised(*_like(prototype, dtype, order, shape))
 
 
 def _filled_like(number: int) -> Callable[..., TracedArray]:
@@ -183,15 +177,15 @@ def full_like(
     device: Any = None,
 ) -> TracedArray:
     """``np.full_like``."""
-    trace, extents, wanted, axes = _like(a, dtype, order, shape)
-    return full(trace, extents, operand_of(fill_value), wanted, axes)
+    extents, wanted, axes = _like(a, dtype, order, shape)
+    return full(extents, operand_of(fill_value), wanted, axes)
 
 
 @primitive("scalar")
 def scalar_of(number: SymbolicNumber) -> TracedArray:
     """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
     operand = operand_of(number)
-    return full(current_trace(), (), operand, operand.token, None, "scalar")[()]
+    return full((), operand, operand.token, name="scalar")[()]
 
 
 def array_from(obj: Any) -> TracedArray:
@@ -199,4 +193,4 @@ def array_from(obj: Any) -> TracedArray:
     operand = operand_of(obj)
     if operand.array is not None:
         return operand.array
-    return full(current_trace(), (), operand, natural_dtype(operand), None, "array")
+    return full((), operand, natural_dtype(operand), name="array")

@@ -87,7 +87,7 @@ def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
     away = offset if trace.decisions.nonnegative(offset, "the sign of a diagonal") else -offset
     side = values.extents[0] + away
     zero = operand_of(values.dtype.type(0))
-    result = full(trace, (side, side), zero, values.dtype, None, "diag")
+    result = full((side, side), zero, values.dtype, name="diag")
     result.storage.to_buffer()
     store(diagonal_view(result, k, 0, 1), values)
     return result
@@ -104,16 +104,9 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
         is_there = builder.op("equal", place, BOOL)
         return builder.op("select", [is_there, refs[0], zero], values.dtype)
 
+    extents = (side, side)
     return emit_elementwise(
-        values.trace,
-        "diag",
-        [operand_of(rows)],
-        [values.dtype],
-        values.dtype,
-        compute,
-        extents=(side, side),
-        kind=Kind.ARRAY,
-        order=None,
+        "diag", [rows], None, values.dtype, compute, extents=extents, kind=Kind.ARRAY, order=None
     )
 
 

@@ -85,7 +85,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     starts = [trace.decisions.canonical(flat.extents[0] * 0)]
     for part in parts:
         starts.append(starts[-1] + part.extents[0])
-    result = new_array(trace, (starts[-1],), flat.dtype, None)
+    result = new_array((starts[-1],), flat.dtype)
     for start, part in zip(starts, parts, strict=False):
         store(section(result, 0, start, part.extents[0]), part)
     return result
@@ -164,6 +164,3 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     ends = along(array, at, slice(1, None)), along(array, at, slice(None, -1))
     pairs: Any = apply_ufunc(np.add, ends)
     return sum_of(width * pairs / 2.0, at)
-
-
-__all__ = ["diff", "ediff1d", "gradient", "trapezoid"]

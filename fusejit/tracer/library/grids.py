@@ -15,7 +15,6 @@ from fusejit.tracer.indexing.mask_indices import positions
 from fusejit.tracer.indexing.view_functions import broadcast_to
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.library.parts import new_array, section, store
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
@@ -73,15 +72,14 @@ def subscripts(extents: tuple[AffineExpr, ...], axis: int, dtype: Any, name: str
         return builder.index(AffineExpr.dim(axis))
 
     return emit_elementwise(
-        current_trace(), name, [], [], dtype, compute, extents=extents, kind=Kind.ARRAY, order=None
+        name, [], [], dtype, compute, extents=extents, kind=Kind.ARRAY, order=None
     )
 
 
 @primitive_of("dimensions", np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     """``np.indices``: the subscripts of every element, one array per axis."""
-    trace = current_trace()
-    extents = shape_argument(trace, tuple(dimensions))
+    extents = shape_argument(tuple(dimensions))
     wanted = dtype_argument(dtype)
     rank = len(extents)
     one = AffineExpr.const(1)
@@ -90,7 +88,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
             subscripts((one,) * k + (e,) + (one,) * (rank - k - 1), k, wanted, "indices").as_view()
             for k, e in enumerate(extents)
         )
-    result = new_array(trace, (AffineExpr.const(rank), *extents), wanted, None)
+    result = new_array((AffineExpr.const(rank), *extents), wanted)
     for k in range(rank):
         store(section(result, 0, k, 1)[0, ...], subscripts(extents, k, wanted, "indices"))
     return result

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
@@ -24,7 +23,7 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import as_affine
 
 
 def _items(key: Any) -> tuple[Any, ...]:
@@ -214,14 +213,8 @@ def traced_ndindex(*shape: Any) -> Any:
         shape = shape[0]
     if not contains_traced(list(shape)):
         return list(np.ndindex(*shape))
-    length = product(current_trace(), tuple(map(_extent, shape)))
+    length = product(current_trace(), map(as_affine, shape))
     return Items(length, lambda k: _subscripts(k, shape))
-
-
-def _extent(size: Any) -> Any:
-    if isinstance(size, SymbolicNumber):
-        return size.as_affine()
-    return AffineExpr.const(int(size))
 
 
 @primitive(np.ndenumerate)

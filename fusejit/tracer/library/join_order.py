@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.tracer.elementwise.axis_order import Order
+from fusejit.tracer.elementwise.axis_order import Order, insertion_sorted
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Decisions
@@ -83,24 +83,12 @@ def _sorted_axes(lengths: Lengths, ones: frozenset[AffineExpr], stride: Compare)
 
     Source: ``PyArray_CreateMultiSortedStridePerm`` of NumPy, an insertion sort.
     """
-    order = list(range(len(lengths[0])))
-    for i in range(1, len(order)):
-        axis, position = order[i], i
-        for j in range(i - 1, -1, -1):
-            known = [
-                stride(k, axis, order[j])
-                for k, own in enumerate(lengths)
-                if own[axis] not in ones and own[order[j]] not in ones
-            ]
-            if not known:
-                continue
-            if all(s > 0 for s in known):
-                position = j
-            else:
-                break
-        del order[i]
-        order.insert(position, axis)
-    return order
+
+    def signs(axis: int, other: int) -> list[int]:
+        longer = [k for k, own in enumerate(lengths) if not ones & {own[axis], own[other]}]
+        return [stride(k, axis, other) for k in longer]
+
+    return insertion_sorted(list(range(len(lengths[0]))), signs)
 
 
 def _matter(

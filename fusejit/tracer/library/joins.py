@@ -28,7 +28,6 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
-    Operand,
     can_cast,
     contains_traced,
     dtype_argument,
@@ -126,13 +125,13 @@ def join(parts: Sequence[TracedArray], axis: int, out: Any, dtype: np.dtype) -> 
     extents = list(parts[0].extents)
     extents[axis] = ends[-1]
     if out is not None:
-        require_extents(trace, tuple(extents), out.extents)
+        require_extents(tuple(extents), out.extents)
         result: TracedArray = out
     else:
         order = joined_order(parts, axis)
         if len(parts) == 1:
             return copy_of(parts[0], dtype, order, "copy", Kind.ARRAY)
-        result = new_array(trace, tuple(extents), dtype, order)
+        result = new_array(tuple(extents), dtype, order)
     # as in NumPy, a part that shares memory with `out` is read when those before it are stored
     for start, part in zip(ends, parts, strict=False):
         store(section(result, axis, start, part.extents[axis]), part)
@@ -266,7 +265,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
         vector: TracedArray = atleast_1d(PRIMITIVES["astype"](values, dtype))
         return vector
     made = array_from(values)
-    result = new_array(made.trace, made.extents or (AffineExpr.const(1),), dtype, None)
+    result = new_array(made.extents or (AffineExpr.const(1),), dtype)
     store(result, values)
     return result
 
@@ -286,9 +285,9 @@ def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
                 raise numpy_raises("ValueError: setting an array element with a sequence")
     wanted = dtype or supported(np.result_type(*(p.dtype for p in parts)))
     extents = (AffineExpr.const(len(parts)), *parts[0].extents)
-    result = new_array(trace, extents, wanted, None)
+    result = new_array(extents, wanted)
     for at, part in enumerate(parts):
-        store(section(result, 0, at, 1)[0, ...], Operand(part.dtype, array=part))
+        store(section(result, 0, at, 1)[0, ...], part)
     return result
 
 

@@ -22,7 +22,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     BOOL,
     I64,
-    Operand,
     contains_traced,
     dtype_argument,
     operand_of,
@@ -31,10 +30,13 @@ from fusejit.tracer.values.operand_types import (
 from fusejit.tracer.values.symbolic_number import is_host_number
 
 
-def _as_float(end: Any, dtype: np.dtype) -> Any:
-    """An end as NumPy computes with it: an array, or a scalar of the dtype of the computation."""
-    array = array_from(end)
-    return array if array.dtype == dtype else astype(array, dtype)
+def _ends(start: Any, stop: Any) -> tuple[TracedArray, TracedArray, np.dtype]:
+    """Both ends as NumPy computes with them, in the dtype of the computation; and that dtype."""
+    operands = [operand_of(start), operand_of(stop)]
+    computed = supported(np.result_type(*(e.promotion for e in operands), 0.0))
+    arrays = map(array_from, (start, stop))
+    given, last = (a if a.dtype == computed else astype(a, computed) for a in arrays)
+    return given, last, computed
 
 
 @primitive(np.linspace)
@@ -57,10 +59,8 @@ def linspace(
     if retstep:
         raise unsupported("np.linspace with retstep=True is not traced", "compute the step")
     trace = current_trace()
-    (extent,) = shape_argument(trace, (num,))
-    ends = [operand_of(start), operand_of(stop)]
-    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
-    given, last = _as_float(start, computed), _as_float(stop, computed)
+    (extent,) = shape_argument((num,))
+    given, last, computed = _ends(start, stop)
     delta = apply_ufunc(np.subtract, (last, given))
     count = extent - 1 if endpoint else extent
     index = PRIMITIVES[np.arange](trace.number(extent), dtype=computed)
@@ -113,16 +113,8 @@ def _finished(
             value = builder.op("floor", [value], computed)
         return builder.cast(value, wanted)
 
-    operands = [Operand(computed, array=result), Operand(computed, array=last)]
-    return emit_elementwise(
-        result.trace,
-        "linspace",
-        operands[: 1 + exact],
-        [computed] * (1 + exact),
-        wanted,
-        compute,
-        kind=Kind.ARRAY,
-    )
+    operands = [result, last] if exact else [result]
+    return emit_elementwise("linspace", operands, None, wanted, compute, kind=Kind.ARRAY)
 
 
 @primitive_of("start stop num", np.geomspace)
@@ -141,9 +133,7 @@ def geomspace(
     if not all(is_host_number(e) and e > 0 for e in (start, stop)):
         what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
         raise unsupported(what, "take np.exp of np.linspace between the logarithms")
-    ends = [operand_of(e) for e in (start, stop)]
-    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
-    given, last = _as_float(start, computed), _as_float(stop, computed)
+    given, last, computed = _ends(start, stop)
     logarithms = [call_ufunc(np.log10, e) for e in (given, last)]
     exponents = linspace(logarithms[0], logarithms[1], num, endpoint=endpoint)
     result = call_ufunc(np.power, 10.0, exponents)
@@ -159,10 +149,10 @@ def geomspace(
             value = builder.op("select", [at_end, refs[2], value], computed)
         return value
 
-    operands = [Operand(computed, array=a) for a in (result, given, last)]
     wanted = computed if dtype is None else dtype_argument(dtype)
+    operands = [result, given, last]
     made = emit_elementwise(
-        trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
+        "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
     )
     is_converted = wanted != computed
     converted = astype(made, wanted) if is_converted else made
@@ -187,6 +177,3 @@ def logspace(
         exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     result = call_ufunc(np.power, base, exponents)
     return result if dtype is None else astype(result, dtype)
-
-
-__all__ = ["geomspace", "linspace", "logspace"]

@@ -7,9 +7,7 @@ itself, not the buffer, as long as few axes are padded; what follows can then re
 
 from __future__ import annotations
 
-import itertools
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,13 +23,20 @@ from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_one
 from fusejit.tracer.indexing.view_functions import permuted
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.linspaces import linspace
-from fusejit.tracer.library.parts import ZERO, new_array, section, store
+from fusejit.tracer.library.parts import (
+    ZERO,
+    Partition,
+    new_array,
+    section,
+    store,
+    store_partitions,
+)
 from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 MAX_PARTS = 9  # of an array that is padded along two axes
 _OPTIONS = {
@@ -83,7 +88,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     ):
         partitions = [_partitions(source, k, w, mode) for k, w in enumerate(widths)]
         if math.prod(map(len, partitions)) <= MAX_PARTS:
-            return _of_partitions(source, widths, partitions)
+            extents = tuple(w.end + w.after for w in widths)
+            result = new_array(extents, source.dtype, _order(source))
+            return store_partitions(result, source, partitions)
     return _step_by_step(source, widths, mode, kwargs)
 
 
@@ -134,30 +141,17 @@ def _widths(array: TracedArray, pad_width: Any) -> list[Widths]:
 
 
 def _width(array: TracedArray, number: Any) -> AffineExpr:
-    if isinstance(number, SymbolicNumber):
-        width = number.as_affine()
-    elif isinstance(number, int | np.integer) and not isinstance(number, bool):
-        width = AffineExpr.const(int(number))
-    elif isinstance(number, TracedArray) and not number.ndim:
-        width = AffineExpr.const(operator.index(number))  # an element: says that Python is needed
-    else:
+    is_element = isinstance(number, TracedArray) and not number.ndim  # says that Python is needed
+    is_number = is_element or isinstance(number, SymbolicNumber | int | np.integer)
+    if not is_number or isinstance(number, bool):
         raise numpy_raises("TypeError: `pad_width` must be of integral type.")
+    width = as_affine(number)
     if not array.trace.decisions.nonnegative(width, "a width of np.pad"):
         raise numpy_raises("ValueError: index can't contain negative values")
     return width
 
 
 # ------------------------------------------------------------------------ repeated elements, direct
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """``extent`` elements at ``place``: those of the array from ``source`` on, ``step`` apart."""
-
-    place: AffineExpr
-    extent: AffineExpr
-    source: AffineExpr
-    step: int
-
-
 def _partitions(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Partition]:
     """What stands where along an axis."""
     decisions = array.trace.decisions
@@ -207,20 +201,6 @@ def _runs(array: TracedArray, widths: Widths, mode: str) -> list[Partition]:
     return partitions
 
 
-def _of_partitions(
-    array: TracedArray, widths: Sequence[Widths], partitions: Sequence[Sequence[Partition]]
-) -> TracedArray:
-    extents = tuple(w.end + w.after for w in widths)
-    result = new_array(array.trace, extents, array.dtype, _order(array))
-    for chosen in itertools.product(*partitions):
-        source, target = array, result
-        for k, partition in enumerate(chosen):
-            source = section(source, k, partition.source, partition.extent, partition.step)
-            target = section(target, k, partition.place, partition.extent)
-        store(target, source)
-    return result
-
-
 def _order(array: TracedArray) -> Order:
     """F order if the array is F contiguous and not C contiguous, else C order."""
     rank = array.ndim
@@ -238,7 +218,7 @@ def _step_by_step(
     """As NumPy does it: the middle first, then the padded area of each axis from what is there."""
     trace, rank = array.trace, array.ndim
     extents = tuple(w.end + w.after for w in widths)
-    result = new_array(trace, extents, array.dtype, _order(array))
+    result = new_array(extents, array.dtype, _order(array))
     middle = result
     for k, w in enumerate(widths):
         middle = section(middle, k, w.before, w.size)

@@ -6,29 +6,31 @@ that is itself a view of another array is copied once.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.library.creation import uninitialised
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents
-from fusejit.tracer.values.storage import Storage
 
 ZERO = AffineExpr.const(0)
 
 
-def new_array(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
+def new_array(extents: Extents, dtype: np.dtype, order: Order = None) -> TracedArray:
     """Memory for an array whose parts are stored one by one."""
-    storage = Storage(trace, dtype, tuple(map(trace.decisions.canonical, extents)))
-    storage.order = order
-    result = TracedArray.whole(storage)
-    storage.to_buffer()
+    canonical = current_trace().decisions.canonical
+    result = uninitialised(tuple(map(canonical, extents)), dtype, order)
+    result.storage.to_buffer()
     return result
 
 
@@ -51,9 +53,31 @@ def section(
     return array.view(IndexingMap(array.ndim, tuple(results)), tuple(extents))
 
 
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """``extent`` elements at ``place``: those of the array from ``source`` on, ``step`` apart."""
+
+    place: AffineExpr
+    extent: AffineExpr
+    source: AffineExpr
+    step: int = 1
+
+
+def store_partitions(
+    result: TracedArray, array: TracedArray, partitions: Sequence[Sequence[Partition]]
+) -> TracedArray:
+    """Store all of ``result``, which along each axis has these partitions of ``array``."""
+    for chosen in itertools.product(*partitions):
+        source, target = array, result
+        for k, partition in enumerate(chosen):
+            source = section(source, k, partition.source, partition.extent, partition.step)
+            target = section(target, k, partition.place, partition.extent)
+        store(target, source)
+    return result
+
+
 def store(target: TracedArray, value: Any) -> None:
     """``target[...] = value``; nothing where the target is known to be empty."""
     constant = target.trace.decisions.constant
-    if any(constant(e) == 0 for e in target.extents):
-        return
-    assign_operand(target, value if isinstance(value, Operand) else operand_of(value))
+    if not any(constant(e) == 0 for e in target.extents):
+        assign_operand(target, value if isinstance(value, Operand) else operand_of(value))

@@ -43,7 +43,7 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     dtype = np.promote_types(points.dtype, int)
     if points.dtype != dtype:
         points = astype(points, dtype)
-    result = new_array(points.trace, (points.extents[0], AffineExpr.const(count)), dtype, None)
+    result = new_array((points.extents[0], AffineExpr.const(count)), dtype)
     power: TracedArray = full_like(points, 1)
     for k in range(count):
         at = k if increasing else count - 1 - k

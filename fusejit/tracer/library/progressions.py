@@ -31,7 +31,7 @@ from fusejit.tracer.values.operand_types import (
     require_number_fits,
 )
 from fusejit.tracer.values.shapes import Varies
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, as_affine
 
 
 @primitive(np.arange)
@@ -58,10 +58,8 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     trace = current_trace()
     start, stop, step = (_bound_number(trace, p) for p in (start, stop, step))
     if dtype is None:
-        wanted = np.result_type(np.int64, *(natural_dtype(p) for p in parts))
-    else:
-        wanted = dtype
-    result_dtype = dtype_argument(wanted)
+        dtype = np.result_type(np.int64, *(natural_dtype(p) for p in parts))
+    result_dtype = dtype_argument(dtype)
     if result_dtype.kind == "b":
         raise unsupported("np.arange of bools is not traced", "use integers and compare instead")
     if all(natural_dtype(p).kind in "iu" for p in parts):
@@ -86,18 +84,12 @@ def _bound_number(trace: Trace, number: Any) -> Any:
     return trace.number(trace.bind(number))
 
 
-def _affine(number: Any) -> AffineExpr:
-    if isinstance(number, SymbolicNumber):
-        return number.as_affine()
-    return AffineExpr.const(int(number))
-
-
 def _int_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     decisions = trace.decisions
     stride = int(step)
     if stride == 0:
         raise numpy_raises("ZeroDivisionError: division by zero")
-    length = _affine(stop) - _affine(start)
+    length = as_affine(stop) - as_affine(start)
     if stride < 0:
         length, stride = -length, -stride
     try:
@@ -121,8 +113,7 @@ def _float_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     try:
         count = (stop - start) / step
         if isinstance(count, SymbolicNumber):
-            number = apply_host("ceil", apply_host("float", count))
-            extent = _affine(number)
+            extent = as_affine(apply_host("ceil", apply_host("float", count)))
         else:
             extent = AffineExpr.const(math.ceil(float(count)))
     except (ArithmeticError, ValueError) as error:
@@ -152,6 +143,12 @@ def _progression(
         else:
             refs.append(builder.const(literal_as(operand.literal, dtype), dtype))
     index = builder.index(AffineExpr.dim(0))
+
+    def finished(ref: int) -> TracedArray:
+        result = trace.new_value(dtype, (extent,))
+        made = trace.emit_generic("arange", result, inputs, builder.finish([ref]))
+        return TracedArray.of_value(trace, made)
+
     first, next_one = refs
     exact = dtype.kind in "iu"
     if operands[0].number is None and operands[1].number is None:
@@ -161,7 +158,7 @@ def _progression(
             exact = exact or bool(a + delta_value == b)
         delta = builder.const(delta_value.item(), dtype)
         if exact and a == 0 and delta_value == 1:
-            return _emit_index(trace, extent, dtype, inputs, builder, builder.cast(index, dtype))
+            return finished(builder.cast(index, dtype))
     else:
         delta = builder.op("subtract", [next_one, first], dtype)
     result = builder.op(
@@ -171,17 +168,4 @@ def _progression(
         one = builder.const(1, I64)
         is_one = builder.op("equal", [index, one], BOOL)
         result = builder.op("select", [is_one, next_one, result], dtype)
-    return _emit_index(trace, extent, dtype, inputs, builder, result)
-
-
-def _emit_index(
-    trace: Trace,
-    extent: AffineExpr,
-    dtype: np.dtype,
-    inputs: list[GraphOperand],
-    builder: PayloadBuilder,
-    ref: int,
-) -> TracedArray:
-    result = trace.new_value(dtype, (extent,))
-    made = trace.emit_generic("arange", result, inputs, builder.finish([ref]))
-    return TracedArray.of_value(trace, made)
+    return finished(result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,13 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import reshape_method
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype
-from fusejit.tracer.library.parts import ZERO, new_array, section, store
+from fusejit.tracer.library.parts import ZERO, Partition, new_array, store_partitions
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
-
-Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, as_affine
 
 
 @primitive_of("a", np.roll)
@@ -48,14 +45,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     order = array.sorted_order()
     if all(len(p) == 1 for p in partitions):
         return copy_of(array, array.dtype, order, "copy", Kind.ARRAY)
-    result = new_array(array.trace, array.extents, array.dtype, order)
-    for chosen in itertools.product(*partitions):
-        source, target = array, result
-        for k, (read, place, extent) in enumerate(chosen):
-            source = section(source, k, read, extent)
-            target = section(target, k, place, extent)
-        store(target, source)
-    return result
+    result = new_array(array.extents, array.dtype, order)
+    return store_partitions(result, array, partitions)
 
 
 def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
@@ -124,7 +115,7 @@ def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:
     """What is read from where along an axis."""
     decisions = array.trace.decisions
     extent = decisions.canonical(array.extents[axis])
-    whole = [(ZERO, ZERO, extent)]
+    whole = [Partition(ZERO, extent, ZERO)]
     if type(shift) is int and shift == 0:
         return whole
     offset = _offset(array, extent, shift)
@@ -133,13 +124,13 @@ def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:
     rest = decisions.canonical(extent - offset)
     if type(shift) is int:  # what reads rolls both ways is cut at both ends: know their order
         decisions.nonnegative(extent - 2 * abs(shift), "a roll by at most half of the axis")
-    return [(ZERO, offset, rest), (rest, ZERO, offset)]
+    return [Partition(offset, rest, ZERO), Partition(ZERO, offset, rest)]
 
 
 def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
     """``shift % extent``, without a remainder where the shift is within the axis."""
     decisions = array.trace.decisions
-    amount = shift.as_affine() if isinstance(shift, SymbolicNumber) else AffineExpr.const(shift)
+    amount = as_affine(shift)
     reason = "the shift of a roll is within the axis"
     if decisions.nonnegative(amount, "the sign of the shift of a roll"):
         if decisions.nonnegative(extent - 1 - amount, reason):

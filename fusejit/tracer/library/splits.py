@@ -13,7 +13,7 @@ from fusejit.tracer.library.parts import section
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 
 def _slices(array: TracedArray, bounds: list[Any], axis: int) -> list[TracedArray]:
@@ -44,13 +44,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     lengths = [each + 1] * extra + [each] * (sections - extra)
     parts, start = [], 0
     for length in lengths:
-        parts.append(section(array, at, _affine(array, start), _affine(array, length)))
+        parts.append(section(array, at, as_affine(start), as_affine(length)))
         start = start + length
     return parts
-
-
-def _affine(array: TracedArray, number: Any) -> Any:
-    return number.as_affine() if isinstance(number, SymbolicNumber) else number
 
 
 @primitive(np.split)

@@ -253,7 +253,7 @@ class _Emission:
         dtype = self.binding.dtype_of(self.call.definition.operand(name))
         if operand.array is not None and operand.array.dtype == dtype:
             return operand.array
-        return full(self.trace, (), operand, dtype, None)
+        return full((), operand, dtype)
 
     def _start(self, output: Accumulated, part: int, dtype: np.dtype) -> TracedArray | None:
         """What one accumulated part starts from; None if it needs to hold nothing."""
@@ -262,16 +262,15 @@ class _Emission:
         if given is None and output.name not in self.starts:
             if output.fill is None:
                 return None
-            return full(self.trace, shape, operand_of(output.fill), dtype, None)
+            return full(shape, operand_of(output.fill), dtype)
         if not output.reads_init:
             return None
         if given is None:
             operand = self.starts[output.name]
             if operand.array is None or operand.extents != shape:
-                operand = Operand(
-                    output.dtype, array=full(self.trace, shape, operand, output.dtype, None)
-                )
-            given = operand.array
+                given = full(shape, operand, output.dtype)
+            else:
+                given = operand.array
         if len(output.dtypes) > 1:
             given = part_of(given, "imag" if part else "real")
         return given if given.dtype == dtype else copy_of(given, dtype, None, "astype")
@@ -284,7 +283,7 @@ class _Emission:
         out = self.outs.get(output.name)
         if out is None:
             return result
-        assign_operand(out, Operand(result.dtype, array=result))
+        assign_operand(out, result)
         return out
 
 

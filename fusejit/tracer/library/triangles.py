@@ -14,7 +14,6 @@ from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import array_operand
 from fusejit.tracer.library.creation import order_argument, shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
@@ -34,8 +33,7 @@ def compared(
     comparison: str, rows: Any, columns: Any, k: Any, dtype: Any, order: Order
 ) -> TracedArray:
     """``out[i, j] = (i + k) comparison j``, as 0 and 1 of ``dtype``."""
-    trace = current_trace()
-    extents = shape_argument(trace, (rows, rows if columns is None else columns))
+    extents = shape_argument((rows, rows if columns is None else columns))
     shifted = AffineExpr.dim(0) + offset_of(k)
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -45,7 +43,7 @@ def compared(
     wanted = dtype_argument(dtype)
     name = "tri" if comparison == "greater_equal" else "eye"
     return emit_elementwise(
-        trace, name, [], [], wanted, compute, extents=extents, kind=Kind.ARRAY, order=order
+        name, [], [], wanted, compute, extents=extents, kind=Kind.ARRAY, order=order
     )
 
 

@@ -12,7 +12,6 @@ from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 
@@ -30,7 +29,7 @@ def sliding_window_view(
         raise unsupported(what, "store into the array itself")
     array = array_from(x)
     shape = tuple(window_shape) if isinstance(window_shape, tuple | list) else (window_shape,)
-    sizes = shape_argument(current_trace(), shape)
+    sizes = shape_argument(shape)
     if axis is None:
         axes = tuple(range(array.ndim))
     else:

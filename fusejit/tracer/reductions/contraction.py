@@ -13,11 +13,10 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.elementwise_op import require_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
-from fusejit.tracer.indexing.stores import assign_operand
+from fusejit.tracer.indexing.stores import store_result
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.locations import unsupported
@@ -60,9 +59,7 @@ def matmul(
         raise Fallback("out= is not an array of this trace")
     if not np.can_cast(loop, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the product to the dtype of out")
-    require_extents(result.trace, result.extents, out.extents)
-    assign_operand(out, Operand(result.dtype, array=result))
-    return out
+    return store_result(result, out)
 
 
 @primitive(np.dot)
@@ -79,9 +76,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         raise numpy_raises("ValueError: output array is not acceptable")
     if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0
         raise Fallback("np.dot with an out= of rank 0, or that is not in C order")
-    require_extents(result.trace, result.extents, out.extents)
-    assign_operand(out, Operand(result.dtype, array=result))
-    return out
+    return store_result(result, out)
 
 
 def _dot(a: Any, b: Any) -> Any:

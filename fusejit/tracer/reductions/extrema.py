@@ -21,7 +21,7 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, Operand
+from fusejit.tracer.values.operand_types import BOOL
 
 _NOWHERE = np.iinfo(np.int64).max
 
@@ -69,9 +69,7 @@ def _first(
         here = builder.index(AffineExpr.dim(along))
         return builder.op("select", [found, here, builder.const(_NOWHERE, I64)], I64)
 
-    operands = [Operand(o.dtype, array=o) for o in (array, largest)]
-    loop = [array.dtype, array.dtype]
-    places = emit_elementwise(array.trace, name, operands, loop, I64, place, order=None)
+    places = emit_elementwise(name, [array, largest], None, I64, place, order=None)
     first = reduce_array(places, name, "min", along, keepdims and axis is not None, I64, False)
     if keepdims and axis is None:
         first = reshape_method(first, (1,) * rank).as_owner()

@@ -98,7 +98,7 @@ def _count(missing: TracedArray, axis: Any, keepdims: Any) -> TracedArray:
     return sum_of(call_ufunc(np.logical_not, missing), axis, I64, None, keepdims)
 
 
-def _divided(total: TracedArray, count: Any) -> TracedArray:
+def divided(total: TracedArray, count: Any) -> TracedArray:
     """``total / count`` in the dtype of ``total``, as NumPy divides in place."""
     result = apply_ufunc(np.true_divide, (total, count))
     return result if result.dtype == total.dtype else astype(result, total.dtype)
@@ -122,7 +122,7 @@ def nanmean(
     wanted = _float_dtype(array, dtype)
     filled, missing = chosen(array, 0)
     total = sum_of(filled, axis, wanted, None, keepdims)
-    return into(_divided(total, _count(missing, axis, keepdims)), out)
+    return into(divided(total, _count(missing, axis, keepdims)), out)
 
 
 @primitive_of("a", np.nanvar)
@@ -150,25 +150,19 @@ def nanvar(
     wanted = _float_dtype(array, dtype)
     filled, missing = chosen(array, 0)
     counts = _count(missing, axis, True)
-    average = _divided(sum_of(filled, axis, wanted, None, True), counts)
+    average = divided(sum_of(filled, axis, wanted, None, True), counts)
     distance = apply_ufunc(np.subtract, (filled, average))
     if distance.dtype != array.dtype:
         distance = astype(distance, array.dtype)
-    distance = where_not(missing, distance)
+    distance = PRIMITIVES[np.where](missing, distance.dtype.type(0), distance)
     squares = apply_ufunc(np.multiply, (distance, distance))
     total = sum_of(squares, axis, wanted, None, keepdims)
     count = counts if is_true(keepdims) else _count(missing, axis, keepdims)
     degrees = apply_ufunc(np.subtract, (count, ddof))
-    result = _divided(total, degrees)
+    result = divided(total, degrees)
     bad = apply_ufunc(np.less_equal, (degrees, 0))
     result = PRIMITIVES[np.where](bad, result.dtype.type(np.nan), result)
     return into(result if result.ndim else result[()], out)
-
-
-def where_not(missing: TracedArray, values: TracedArray) -> TracedArray:
-    """``values``, 0 where NaN stood."""
-    chosen: TracedArray = where(missing, values.dtype.type(0), values)
-    return chosen
 
 
 @primitive_of("a", np.nanstd)

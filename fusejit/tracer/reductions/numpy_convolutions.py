@@ -65,7 +65,7 @@ def _correlated(a: TracedArray, v: TracedArray, mode: Any, dtype: np.dtype) -> T
     middle = _windowed(a, v, inner, dtype, None)
     if trace.decisions.constant(m) == 1:
         return middle
-    result = new_array(trace, (left + inner + right,), dtype, None)
+    result = new_array((left + inner + right,), dtype)
     store(section(result, 0, left, inner), middle)
     zero = operand_of(a.dtype.type(0))
     for width, at, used, inside in (
@@ -74,7 +74,7 @@ def _correlated(a: TracedArray, v: TracedArray, mode: Any, dtype: np.dtype) -> T
     ):
         if trace.decisions.constant(width) == 0:
             continue
-        longer = new_array(trace, (width + m - 1,), a.dtype, None)
+        longer = new_array((width + m - 1,), a.dtype)
         is_left = at == ZERO
         store(section(longer, 0, ZERO if is_left else m - 1, width), zero)
         store(section(longer, 0, width if is_left else ZERO, m - 1), used)

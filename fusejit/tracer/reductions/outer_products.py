@@ -178,8 +178,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     one = reshape(permuted(left, (*rows, *first)), (total(left, rows), depth))
     two = reshape(permuted(right, (*second, *columns)), (depth, total(right, columns)))
     shape = (*(left.shape[k] for k in rows), *(right.shape[k] for k in columns))
-    result = reshape(dot(one, two), shape)
-    return result
+    return reshape(dot(one, two), shape)
 
 
 @primitive_of("a", np.linalg.matrix_power)

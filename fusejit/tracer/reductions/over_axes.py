@@ -14,9 +14,9 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
-from fusejit.tracer.indexing.stores import assign_operand
+from fusejit.tracer.indexing.stores import store_result
 from fusejit.tracer.indexing.view_functions import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.layout import arrange
@@ -25,8 +25,8 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
-from fusejit.tracer.values.operand_types import BOOL, C128, F64, Operand, dtype_argument, operand_of
-from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.operand_types import BOOL, C128, F64, dtype_argument, operand_of
+from fusejit.tracer.values.shapes import Varies, normal_order
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 NO_VALUE = np._NoValue
@@ -112,8 +112,7 @@ def _kept_order(trace: Trace, array: TracedArray, kept: tuple[int, ...]) -> Orde
         for a in order
         if a in kept and trace.decisions.constant(array.extents[a]) != 1
     ]
-    arranged = arrange(long, len(kept))
-    return None if list(arranged) == sorted(arranged) else arranged
+    return normal_order(arrange(long, len(kept)))
 
 
 def arguments(name: str, a: Any, unsupported_arguments: dict[str, Any]) -> TracedArray:
@@ -137,9 +136,7 @@ def into(result: TracedArray, out: Any) -> TracedArray:
         raise Fallback("out= is not an array of this trace")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
-    require_extents(result.trace, result.extents, out.extents)
-    assign_operand(out, Operand(result.dtype, array=result))
-    return out
+    return store_result(result, out)
 
 
 def is_true(keepdims: Any) -> bool:
@@ -281,15 +278,8 @@ def quotient(
     def divided(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.op("divide", refs, loop)
 
-    return emit_elementwise(
-        total.trace,
-        name,
-        [Operand(total.dtype, array=total), divisor],
-        [loop, loop],
-        total.dtype,
-        divided,
-        order=total.storage.order,
-    )
+    order = total.storage.order
+    return emit_elementwise(name, [total, divisor], [loop, loop], total.dtype, divided, order=order)
 
 
 # ------------------------------------------------------------------------------- ufunc.reduce
@@ -304,16 +294,14 @@ def register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result:
         keepdims: Any = False,
         initial: Any = NO_VALUE,
         where: Any = True,
-    ) -> TracedArray:
+    ) -> Any:
         operand = arguments(f"{ufunc.__name__}.reduce", array, {"initial": initial, "where": where})
         if sums:
-            result: TracedArray = function(operand, axis, dtype, out, keepdims)
-            return result
+            return function(operand, axis, dtype, out, keepdims)
         if dtype is not None and dtype_argument(dtype) != (dtype_of_result or operand.dtype):
             what = f"calls np.{ufunc.__name__}.reduce with dtype={np.dtype(dtype)}"
             raise unsupported(what, "convert the array with astype first")
-        result = function(operand, axis, out, keepdims)
-        return result
+        return function(operand, axis, out, keepdims)
 
     PRIMITIVES[ufunc.reduce] = reduce
 

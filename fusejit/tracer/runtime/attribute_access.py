@@ -200,9 +200,8 @@ class AttributeAccess:
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
         if is_traced_type(type(obj)):
-            if not isinstance(class_attribute(type(obj), name)[1], property) or (
-                class_attribute(type(obj), name)[1].fset is None
-            ):
+            raw = class_attribute(type(obj), name)[1]
+            if not isinstance(raw, property) or raw.fset is None:
                 raise _not_assignable(obj, name)
             native_setattr(obj, name, value)
             return
@@ -314,10 +313,7 @@ class AttributeAccess:
         inner = raw.__func__ if isinstance(raw, staticmethod) else raw
         if owner is None or not isinstance(inner, FunctionType) or not is_user_function(inner):
             return None
-        path = self._class_path(cls, owner)
-        if path is not None and not self._made_here(inner):
-            member = path.attribute("__dict__").item(name)
-            self._captures.read(member if inner is raw else member.attribute("__func__"), inner)
+        self._note_member(cls, owner, name, "" if inner is raw else "__func__", inner)
         return inner
 
     def _note_class(self, obj: Any) -> None:

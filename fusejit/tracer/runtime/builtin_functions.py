@@ -58,10 +58,20 @@ def length(obj: Any) -> Any:
     return obj.shape[0]
 
 
-@primitive(np.shape)
-def shape_of(a: Any) -> Any:
-    """``np.shape``."""
-    return _array_attribute(a, "shape")
+def _attribute_of(function: Callable[..., Any], of_number: Any) -> None:
+    """``np.shape`` and ``np.ndim``: attributes of arrays, which Python's numbers do not have."""
+
+    @primitive(function)
+    def read(a: Any) -> Any:
+        if isinstance(a, TracedArray):
+            return getattr(a, function.__name__)
+        return of_number if isinstance(a, SymbolicNumber) else NotImplemented
+
+    read.__name__ = function.__name__
+
+
+_attribute_of(np.shape, ())
+_attribute_of(np.ndim, 0)
 
 
 @primitive(np.iterable)
@@ -74,12 +84,6 @@ def is_iterable(y: Any) -> Any:
     return True if isinstance(y, list | tuple) else NotImplemented
 
 
-@primitive(np.ndim)
-def ndim_of(a: Any) -> Any:
-    """``np.ndim``."""
-    return _array_attribute(a, "ndim")
-
-
 @primitive(np.size)
 def size_of(a: Any, axis: Any = None) -> Any:
     """``np.size``."""
@@ -87,14 +91,6 @@ def size_of(a: Any, axis: Any = None) -> Any:
         axes = axis if isinstance(axis, tuple) else (axis,)
         return a.size if axis is None else math.prod(a.shape[k] for k in axes)
     return 1 if isinstance(a, SymbolicNumber) else NotImplemented
-
-
-def _array_attribute(a: Any, name: str) -> Any:
-    if isinstance(a, TracedArray):
-        return getattr(a, name)
-    if isinstance(a, SymbolicNumber):
-        return () if name == "shape" else 0
-    return NotImplemented
 
 
 def _question(function: Callable[..., Any]) -> None:
@@ -185,7 +181,7 @@ def _extremum(function: Callable[..., Any], op: str) -> None:
     @primitive(function)
     def extremum(*args: Any, **kwargs: Any) -> Any:
         items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
-        if kwargs or not contains_traced(list(items)) or not all(map(_is_number, items)):
+        if kwargs or not contains_traced(list(items)) or not all(map(is_host_number, items)):
             return NotImplemented  # Python's own comparisons then decide
         best = items[0]
         for item in items[1:]:
@@ -203,10 +199,6 @@ def _extremum(function: Callable[..., Any], op: str) -> None:
 
 _extremum(builtins.min, "min")
 _extremum(builtins.max, "max")
-
-
-def _is_number(obj: Any) -> bool:
-    return is_host_number(obj)
 
 
 @primitive(builtins.round)

@@ -144,7 +144,7 @@ class Calls:
         if wrapped is not None:
             return self.invoke(wrapped, args, kwargs)
         if is_user_function(function):
-            return self._inline(function, args, kwargs)
+            return self.inlined(function, args, kwargs)
         if kind is not FunctionType:
             method = self.access.note_method(function, "__call__")
             if method is not None:
@@ -158,10 +158,8 @@ class Calls:
         args: tuple[Any, ...],
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """What a function of fusejit's own, or of NumPy's, computes, traced."""
-        return self._inline(function, args, kwargs or {})
-
-    def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a function of the user's, of fusejit's own or of NumPy's computes, traced."""
+        kwargs = kwargs or {}
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
         code = function.__code__
@@ -211,7 +209,7 @@ class Calls:
         new = self.access.note_constructor(cls, "__new__")
         init = self.access.note_constructor(cls, "__init__")
         if isinstance(metacall, FunctionType):
-            if is_user_function(metacall) or self._any_traced(args, kwargs):
+            if is_user_function(metacall) or self._contains_traced((args, kwargs)):
                 raise needs_python(f"constructs {function_name(cls)}", MOVE_OUTSIDE)
             return native_call(cls, args, kwargs)
         if new is None and init is None:
@@ -247,7 +245,7 @@ class Calls:
         name = function_name(function)
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
-        if rule.verdict is Verdict.STATIC and self._any_traced(args, kwargs):
+        if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
             what = f"calls {name}, which is not supported with traced arguments"
             raise needs_python(what, MOVE_OUTSIDE)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
@@ -298,9 +296,6 @@ class Calls:
         if not any(isinstance(r, np.ndarray) for r in result):
             return result
         return (type(result)._make if is_named else type(result))(map(self._as_constant, result))
-
-    def _any_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        return any(map(self._contains_traced, (*args, *kwargs.values())))
 
     def _contains_traced(self, obj: Any) -> bool:
         if isinstance(obj, (list, tuple)):

@@ -54,7 +54,6 @@ def trace_function(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     *,
-    decisions: dict[Any, Any] | None = None,
     is_segment: bool = False,
     undoes: bool = False,
     formats_in_python: bool = False,
@@ -70,8 +69,6 @@ def trace_function(
         A Python function.
     args, kwargs : tuple, mapping
         The arguments of one call.
-    decisions : dict, optional
-        The decision table of an earlier trace of the same call.
     is_segment : bool
         Whether the function is a segment of one that runs already: see `fusejit.options`.
     undoes : bool
@@ -94,7 +91,7 @@ def trace_function(
     ConcretizationError
         If Python needs a value that is known only when the kernel runs.
     """
-    table: dict[Any, Any] = {} if decisions is None else decisions
+    table: dict[Any, Any] = {}
     for _ in range(MAX_RESTARTS):
         trace = Trace(fn.__name__, table, _definition(fn))
         trace.is_segment = is_segment

@@ -142,9 +142,9 @@ class FunctionPrimitives:
         kind = "global" if origin == "global" else "nonlocal"
         raise needs_python(f"assigns the {kind} name {name!r}", "return the new value instead")
 
-    def name_slot(self, origin: str, name: str) -> NameSlot:
-        """A target that refuses."""
-        return NameSlot(self, origin, name)
+    def name_slot(self, origin: str, name: str) -> Slot:
+        """A global or nonlocal name as a target: every use is refused."""
+        return Slot(self.store_name, self.store_name, self.store_name, (origin, name))
 
     # ------------------------------------------------------------------------------- control flow
     def names(self) -> dict[str, Any]:
@@ -348,17 +348,3 @@ class Slot:
     @value.deleter
     def value(self) -> None:
         self._delete(*self._place)
-
-
-class NameSlot:
-    """A global or nonlocal name as a target: every use is refused."""
-
-    __slots__ = ("_activation", "_name", "_origin")
-
-    def __init__(self, activation: FunctionPrimitives, origin: str, name: str) -> None:
-        self._activation, self._origin, self._name = activation, origin, name
-
-    def _refuse(self, value: Any = None) -> NoReturn:
-        self._activation.store_name(self._origin, self._name)
-
-    value = property(_refuse, _refuse, _refuse)

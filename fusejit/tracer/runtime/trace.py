@@ -18,7 +18,7 @@ from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Alloc, Block, GenericOp, Init, Load, Op, Operand, Scatter, Store
+from fusejit.ir.ops import Alloc, Block, GenericOp, Init, Load, Op, Operand, Store
 from fusejit.ir.payload import Payload
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import DTYPES, IteratorType, Kind, TensorType, dtype_name, is_supported
@@ -319,38 +319,15 @@ class Trace:
         return result
 
     def store(self, view: View, value: Value, mask: Value | None = None) -> None:
-        """Store a value; advances the version of the buffer's alias class."""
-        buffer = view.buffer
-        buffer.writeable = buffer.root.writeable = True
-        self.versions[buffer.alias_class] += 1
-        version = self.versions[buffer.alias_class]
+        """Store a value."""
+        version = self.version_after_store(view.buffer)
         self.emit(Store(view=view, value=value, version=version, mask=mask))
 
-    def scatter(
-        self,
-        view: View,
-        value: Value,
-        subscripts: tuple[Operand | AffineExpr, ...],
-        combine: str | None,
-        from_start: bool = False,
-        distinct: bool = False,
-    ) -> None:
-        """Store a value element by element; advances the version of the buffer's alias class."""
-        buffer = view.buffer
+    def version_after_store(self, buffer: Buffer) -> int:
+        """Advance the version of a buffer's alias class: the op that is emitted next stores."""
         buffer.writeable = buffer.root.writeable = True
         self.versions[buffer.alias_class] += 1
-        version = self.versions[buffer.alias_class]
-        self.emit(
-            Scatter(
-                view=view,
-                value=value,
-                version=version,
-                subscripts=subscripts,
-                combine=combine,
-                from_start=from_start,
-                distinct=distinct,
-            )
-        )
+        return self.versions[buffer.alias_class]
 
     def allocate(
         self,

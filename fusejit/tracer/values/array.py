@@ -27,7 +27,7 @@ from fusejit.tracer.runtime.locations import (
     needs_python,
 )
 from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.shapes import Extents, normal_order
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -229,8 +229,7 @@ class TracedArray:
             return -(self.compare_strides(i, j) or 0)
 
         moving.sort(key=functools.cmp_to_key(sign))
-        order = arrange(moving + still, self.ndim)
-        return None if list(order) == sorted(order) else order
+        return normal_order(arrange(moving + still, self.ndim))
 
     # -- attributes -------------------------------------------------------------------------------
     @property

@@ -26,7 +26,7 @@ from fusejit.tracer.values.kernel_numbers import (
     kernel_arithmetic,
     number_type,
 )
-from fusejit.tracer.values.operand_types import C128, F64, Operand, operand_of
+from fusejit.tracer.values.operand_types import C128, F64, operand_of
 from fusejit.tracer.values.storage import DerivedStorage, Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -81,12 +81,10 @@ class PartStorage(DerivedStorage):
             real, imag = parts(builder, refs[0])
             return joined(builder, *((refs[1], imag) if is_real else (real, refs[1])))
 
-        operands = [Operand(a.dtype, array=a) for a in (whole, new)]
         made = emit_elementwise(
-            self.trace,
             self.part,
-            operands,
-            [whole.dtype, new.dtype],
+            [whole, new],
+            None,
             whole.dtype,
             compute,
             extents=self.extents,
@@ -127,15 +125,9 @@ def part_of(array: TracedArray, part: str) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         return parts(builder, refs[0])[part == "imag"]
 
+    order = array.storage.order if array.is_whole else "nditer"
     return emit_elementwise(
-        array.trace,
-        part,
-        [Operand(array.dtype, array=array)],
-        [array.dtype],
-        part_dtype(array.dtype),
-        compute,
-        kind=array.kind,
-        order=array.storage.order if array.is_whole else "nditer",
+        part, [array], None, part_dtype(array.dtype), compute, kind=array.kind, order=order
     )
 
 
@@ -145,15 +137,9 @@ def joined_parts(real: TracedArray, imag: TracedArray) -> TracedArray:
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         return joined(builder, *refs)
 
+    dtype, order = np.dtype(f"c{2 * real.dtype.itemsize}"), real.storage.order
     return emit_elementwise(
-        real.trace,
-        "complex",
-        [Operand(a.dtype, array=a) for a in (real, imag)],
-        [real.dtype, imag.dtype],
-        np.dtype(f"c{2 * real.dtype.itemsize}"),
-        compute,
-        kind=real.kind,
-        order=real.storage.order,
+        "complex", [real, imag], None, dtype, compute, kind=real.kind, order=order
     )
 
 
@@ -227,7 +213,7 @@ def _zeros(array: TracedArray) -> TracedArray:
     """The imaginary parts of real numbers, which are an array of their own, and read-only."""
     zero = operand_of(array.dtype.type(0))
     order = axes_of_order(array, "A")
-    zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
+    zeros = full(array.extents, zero, array.dtype, order, "imag")
     zeros.access = WriteAccess.READ_ONLY
     return zeros
 

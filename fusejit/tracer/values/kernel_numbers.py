@@ -154,14 +154,9 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
         raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
     ufunc = _UFUNCS[op]
     if ufunc is None:
-        return _of_float(op, *operands)
+        row = HOST_ROWS[op].name  # a function of `math` that NumPy has not
+        return emit_scalar(op, operands, [F64], F64, lambda b, refs: b.op(row, refs, F64))
     return PRIMITIVES["operator"](ufunc, operands)
-
-
-def _of_float(name: str, number: Any) -> TracedArray:
-    """A function of `math` that NumPy has not."""
-    op = HOST_ROWS[name].name
-    return emit_scalar(name, [number], [F64], F64, lambda b, refs: b.op(op, refs, F64))
 
 
 def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
@@ -238,8 +233,7 @@ def arithmetic(ufunc: np.ufunc, *operands: Any) -> TracedArray:
 def _strong(obj: Any) -> Any:
     """A kernel number whose dtype counts: Python's arithmetic here is on int64 and float64."""
     if isinstance(obj, TracedArray):
-        strong = TracedArray(obj.storage, obj.map, obj.extents, Kind.SCALAR)
-        return strong
+        return TracedArray(obj.storage, obj.map, obj.extents, Kind.SCALAR)
     return obj
 
 
@@ -302,13 +296,9 @@ def _register_truths() -> None:
             result: Any = function is builtins.all
             for item in items:
                 truth = truth_of(item)
-                if not isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
-                    if truth is not result:
-                        return truth
-                elif isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
-                    result = truth
-                elif isinstance(truth, TracedArray):
-                    result = arithmetic(ufunc, result, truth)
+                if isinstance(truth, TracedArray):
+                    is_first = not isinstance(result, TracedArray)
+                    result = truth if is_first else arithmetic(ufunc, result, truth)
                 elif truth is (function is builtins.any):
                     return truth
             return python_number(result, BOOL) if isinstance(result, TracedArray) else result
@@ -350,10 +340,7 @@ def _register_extrema() -> None:
             items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
             if kwargs or not any(map(_needs_kernel, items)) or not all(map(is_number, items)):
                 return before(*args, **kwargs)
-            best = items[0]
-            for item in items[1:]:
-                best = chosen(best, item, ufunc)
-            return best
+            return functools.reduce(lambda best, item: chosen(best, item, ufunc), items)
 
         call.__name__ = function.__name__
         PRIMITIVES[function] = call

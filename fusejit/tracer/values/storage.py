@@ -92,11 +92,17 @@ class Storage:
     @property
     def buffer(self) -> Buffer | None:
         """The memory, for arguments and for arrays that are written."""
+        if self._buffer is None and self.root is not self and self.root.buffer is not None:
+            self._buffer = self._make_alias()
         return self._buffer
 
     @buffer.setter
     def buffer(self, buffer: Buffer | None) -> None:
         self._buffer = buffer
+
+    def _make_alias(self) -> Buffer:
+        """A buffer in the memory of the base of a derived storage, and the op that defines it."""
+        raise NotImplementedError
 
     @property
     def root(self) -> Storage:
@@ -286,17 +292,6 @@ class DerivedStorage(Storage):
         return self.base.root
 
     @property
-    def buffer(self) -> Buffer | None:
-        """The alias of the base's buffer, once that has one and it is needed."""
-        if self._buffer is None and self.root.buffer is not None:
-            self._buffer = self._make_alias()
-        return self._buffer
-
-    @buffer.setter
-    def buffer(self, buffer: Buffer | None) -> None:
-        self._buffer = buffer
-
-    @property
     def is_dense(self) -> bool:
         """Whether the strides follow from order and extents."""
         return self.base.is_dense
@@ -307,7 +302,3 @@ class DerivedStorage(Storage):
         buffer = self.buffer
         assert buffer is not None
         return buffer
-
-    def _make_alias(self) -> Buffer:
-        """A buffer in the memory of the base's, and the op that defines it."""
-        raise NotImplementedError

@@ -247,7 +247,7 @@ def expr_of(obj: Any) -> HostExpr:
     return obj.expr if isinstance(obj, SymbolicNumber) else HostExpr.const(obj)
 
 
-def as_affine(number: Any, refusal: str) -> AffineExpr:
+def as_affine(number: Any, refusal: str = "TypeError: {0!r} is no integer") -> AffineExpr:
     """An integer of the call or of the program; ``refusal`` is NumPy's error for anything else.
 
     Its ``{0}`` stands for the object, ``{1}`` for the name of its type.

@@ -332,10 +332,7 @@ def _extremum(ufunc: np.ufunc, *args: Any, **kwargs: Any) -> Any:
     items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
     if kwargs:
         return NotImplemented
-    best = narrowed(items[0])
-    for item in items[1:]:
-        best = chosen(best, narrowed(item), ufunc)
-    return best
+    return functools.reduce(lambda best, item: chosen(best, item, ufunc), map(narrowed, items))
 
 
 @primitive("one_of_two")
