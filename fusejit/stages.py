@@ -139,7 +139,7 @@ class Fused:
             merge = is_free and self.before.options.fusion in MERGING
             log = self.before.log
             graph = tile_groups(self.schedule, log)
-            program = lower(graph, self.before.traced.checks, merge, log)
+            program = lower(graph, merge, log)
             load_providers()
             calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
             modules = [share_functions(outlined(call.kernel)) for call in calls]

@@ -29,10 +29,10 @@ def test_a_stage_that_fails_under_one_policy(
 ) -> None:
     lower = stages.lower
 
-    def fails_unmerged(schedule: Any, checks: Any, merge: bool, log: Any) -> Any:
+    def fails_unmerged(graph: Any, merge: bool, log: Any) -> Any:
         if not merge:
             raise KeyError("planted")
-        return lower(schedule, checks, merge, log)
+        return lower(graph, merge, log)
 
     monkeypatch.setattr(stages, "lower", fails_unmerged)
     check_program(PROGRAM, tmp_path, How(fusion="auto", others=("aggressive",)))

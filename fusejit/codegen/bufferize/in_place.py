@@ -69,19 +69,16 @@ def _writer(graph: Graph, assignment: BufferAssignment, result: Value) -> _Write
     op = assignment.defining.get(result)
     if isinstance(op, GenericOp):
         return _Writer(op, op.inits[0].map) if op in graph.block.ops else None
-    if not isinstance(op, Load) or op not in graph.block.ops:
+    if not isinstance(op, Load) or op.view.buffer.origin is not None:
         return None
-    stored = (*assignment.homes.items(), *assignment.straight.items())
-    tiles = [(value, store) for value, store in stored if store.view.buffer is op.view.buffer]
-    if len(tiles) != 1 or op.view.buffer.origin is not None:
+    tiled = (b for o in graph.block.ops if isinstance(o, Loop) and o.tiles for b in o.blocks)
+    stores = [o for b in tiled for o in b.ops if isinstance(o, Store)]
+    writes = [o for o in stores if o.view.buffer is op.view.buffer]
+    if len(writes) != 1 or writes[0].value not in {**assignment.homes, **assignment.straight}:
         return None
-    ((value, store),) = tiles
-    op = assignment.defining[value]
+    op = assignment.defining[writes[0].value]
     assert isinstance(op, GenericOp)
-    loops = [o for o in graph.block.ops if any(store in b.ops for b in o.blocks)]
-    if not loops or not getattr(loops[0], "tiles", ()):
-        return None
-    return _Writer(op, store.view.map.compose(op.inits[0].map))
+    return _Writer(op, writes[0].view.map.compose(op.inits[0].map))
 
 
 def _writes_in_order(writer: _Writer, result: Value) -> bool:

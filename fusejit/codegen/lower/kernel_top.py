@@ -47,7 +47,6 @@ from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import Program
 from fusejit.ir.loops.scalar_math import convert
 from fusejit.ir.ops import Write, walk
-from fusejit.ir.traced import ArrayClass
 from fusejit.ir.values import Buffer, Layout
 
 _MAX_ARRAY_SCOPE = 15
@@ -57,7 +56,6 @@ def kernel_top(
     program: Program,
     statements: Sequence[Stmt],
     arrays: Mapping[str, tuple[np.dtype, int]],
-    classes: Mapping[Path, ArrayClass],
     number: int,
     symbols: Sequence[str],
 ) -> LoopKernel:
@@ -97,7 +95,7 @@ def kernel_top(
             parameters.append(KernelParameter(name, dtype))
             top.append(Let(name, convert(Var(name), dtype), rebind=True))
     if is_first:
-        top += _checks(program, guards, classes, by_path)
+        top += _checks(program, guards, by_path)
     for at, name in enumerate(wanted):
         if name in program.arguments:
             top += _strides(name, program.arguments[name], used)
@@ -138,7 +136,6 @@ def _split_guards(program: Program, by_path: Mapping[Path, str]) -> list[Guard]:
 def _checks(
     program: Program,
     guards: Sequence[Guard],
-    classes: Mapping[Path, ArrayClass],
     by_path: Mapping[Path, str],
 ) -> list[Stmt]:
     checks: list[Stmt] = []

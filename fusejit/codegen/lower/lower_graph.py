@@ -52,7 +52,6 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.verifier.loop_rules import verify_kernel
@@ -60,26 +59,22 @@ from fusejit.ir.verifier.loop_rules import verify_kernel
 
 def lower(
     graph: Graph,
-    checks: Sequence[PathCheck],
     merge: bool = True,
     log: PassLog | None = None,
 ) -> Program:
-    """Lower a graph; ``checks`` tell which argument arrays there are and how they lie.
+    """Lower a graph.
 
     With ``merge``, neighbouring nests over the same points become one. The passes over kernels are
     recorded in the log.
     """
-    return _Lowering(graph, checks, merge, PassLog() if log is None else log).run()
+    return _Lowering(graph, merge, PassLog() if log is None else log).run()
 
 
 class _Lowering(ParallelLoopEmitter):
-    def __init__(
-        self, graph: Graph, checks: Sequence[PathCheck], merge: bool, log: PassLog
-    ) -> None:
+    def __init__(self, graph: Graph, merge: bool, log: PassLog) -> None:
         super().__init__(graph, assign_buffers(graph))
         self.merge = merge
         self.log = log
-        self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.program = Program(self.graph)
         self.program_steps = self.program.steps  # of the block that is being lowered
         self.num_kernels = 0
@@ -229,7 +224,6 @@ class _Lowering(ParallelLoopEmitter):
             self.program,
             statements,
             self.slots.arrays,
-            self.classes,
             self.num_kernels,
             self.symbols,
         )
