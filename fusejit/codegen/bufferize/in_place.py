@@ -14,7 +14,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Load, Op, walk
+from fusejit.ir.ops import GenericOp, Load, Loop, Op, Store, walk
 from fusejit.ir.values import Value
 
 
