@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from numba import njit
 
-from fusejit.codegen.intrinsics.vector_math import POWER_FORMS_NEAR, POWER_NEAR_ULP
 from fusejit.codegen.intrinsics_jit.vector_math import library_intrinsic
 from fusejit.codegen.machine.probe import VectorSupport, detect, probe
 from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
@@ -227,29 +226,6 @@ def test_bits_do_not_depend_on_the_position(bits: int, dtype: str) -> None:
             ]
             assert np.array_equal(np.concatenate(chunks).view(words), full.view(words)), name
         assert np.array_equal(permuted.view(words), full[order].view(words)), name
-
-
-@pytest.mark.parametrize("dtype", WORDS)
-@pytest.mark.parametrize("exponent", POWER_FORMS_NEAR)
-def test_products_for_cubes_and_fourth_powers(exponent: float, dtype: str) -> None:
-    info = np.finfo(WORDS[dtype])
-    special, _ = special_inputs(dtype, 1)
-    random = np.random.default_rng(3)
-    limit = info.maxexp / exponent
-    magnitudes = 2.0 ** random.uniform(info.minexp / exponent, limit, 3000)
-    x = np.append(magnitudes * random.choice([-1, 1], 3000), special).astype(WORDS[dtype])
-    with np.errstate(all="ignore"):
-        got = eval(POWER_FORMS_NEAR[exponent].format(x="x"), {"x": x})
-        expected = x**exponent
-    is_normal = np.isfinite(expected) & (np.abs(expected) >= info.tiny)
-    with mpmath.workprec(300):
-        errors = [
-            ulp_error(g, mpmath.mpf(a) ** int(exponent), dtype)
-            for a, g in zip(x[is_normal].tolist(), got[is_normal].tolist(), strict=True)
-        ]
-    assert max(errors) <= POWER_NEAR_ULP
-    tail = slice(-special.size, None)
-    assert np.array_equal(result_class(got)[tail], result_class(expected)[tail])
 
 
 def machine() -> str:

@@ -11,7 +11,6 @@ rows of `math_table.MATH_FUNCTIONS`     C library, in vectors where libmvec has 
 sqrt fabs floor ceil trunc rint         LLVM intrinsics; NumPy's bits
 copysign
 maximum minimum fmax fmin               LLVM intrinsics, or compare and select for integers
-align_stack                             for wrappers of kernels: spills of whole registers stay fast
 ======================================  =======================================================
 
 Powers
@@ -33,8 +32,7 @@ array that varies along the loop         any    ``pow(x[i], p[i])``, also where 
 any; base a NumPy scalar                 any    ``pow(x, p)``
 =======================================  =====  ===============================================
 
-`POWER_FORMS` has the first five. `POWER_FORMS_NEAR` has cubes and fourth powers, which NumPy
-computes by ``pow``: the products are within `POWER_NEAR_ULP` of it and many times faster.
+`fusejit.tracer.elementwise.powers` has the first five.
 
 Numerics
 --------
@@ -51,7 +49,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.intrinsic_table import jit_path, python_implementation, register
+from fusejit.codegen.intrinsics.intrinsic_table import jit_path, register
 from fusejit.ir.scalar_ops.scalar_op_table import MATH_FUNCTIONS
 
 Scalar = Any
@@ -61,52 +59,6 @@ EXACT_FUNCTIONS = ("sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign")
 
 EXTREMA = ("maximum", "minimum", "fmax", "fmin")
 """The first two return NaN if either operand is NaN, the last two only if both are."""
-
-POWER_FORMS: dict[float, str] = {
-    2.0: "{x} * {x}",
-    0.5: "sqrt({x})",
-    -1.0: "{one} / {x}",
-    1.0: "{x}",
-    0.0: "{one}",
-}
-"""Templates with NumPy's bits for a uniform exponent; ``{one}`` is 1 in the dtype of ``{x}``."""
-
-POWER_FORMS_NEAR: dict[float, str] = {
-    3.0: "{x} * {x} * {x}",
-    4.0: "({x} * {x}) * ({x} * {x})",
-}
-"""Templates within `POWER_NEAR_ULP` of the true power, nan, inf and zero where NumPy has them."""
-
-POWER_NEAR_ULP = 3.0
-"""Bound for `POWER_FORMS_NEAR`: each of the at most three roundings counts at most one ulp."""
-
-
-def power_form(exponent: float, is_near_allowed: bool = True) -> str | None:
-    """Template of ``x ** exponent`` for a float `x` and a uniform exponent.
-
-    Parameters
-    ----------
-    exponent : float
-        Its value.
-    is_near_allowed : bool
-        Whether `POWER_FORMS_NEAR` counts too.
-
-    Returns
-    -------
-    str or None
-        To be formatted with ``x`` (a name) and ``one``; None: call ``power``.
-
-    Examples
-    --------
-    >>> power_form(2).format(x="t0", one="f32(1)")
-    't0 * t0'
-    >>> power_form(2.5) is None
-    True
-    """
-    exact = POWER_FORMS.get(float(exponent))
-    if exact is None and is_near_allowed:
-        return POWER_FORMS_NEAR.get(float(exponent))
-    return exact
 
 
 def _checked(name: str, kinds: str, operands: tuple[Scalar, ...]) -> tuple[np.generic, ...]:
@@ -152,14 +104,6 @@ _IMPLEMENTED_HERE: dict[str, Callable[..., Scalar]] = {
     "power": _power,
     **{name: _with_ordered_zeros(name) for name in EXTREMA},
 }
-
-
-@python_implementation
-def align_stack() -> None:
-    """First statement of a function that calls a kernel with math functions (see the jitted side).
-
-    A function that calls a math function itself gets the alignment without it.
-    """
 
 
 def _register_all() -> None:

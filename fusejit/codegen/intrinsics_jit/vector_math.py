@@ -23,7 +23,7 @@ from numba.core.registry import cpu_target
 
 from fusejit.codegen.intrinsics.vector_math import EXACT_FUNCTIONS, EXTREMA
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_vector_width, prefer_widest
-from fusejit.codegen.machine.numba_api import emitted, intrinsic_of, ir, types
+from fusejit.codegen.machine.numba_api import intrinsic_of, ir, types
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -245,12 +245,6 @@ def _llvm_intrinsic(name: str) -> Any:
         return kind(*arguments), select_integer if is_integer else call_llvm
 
     return intrinsic_of(name, 2 if compare or name == "copysign" else 1, signature_and_code)
-
-
-@emitted(lambda: True, types.none)
-def align_stack(builder: Any) -> None:
-    """For functions into which LLVM inlines a kernel: they do not inherit its stack alignment."""
-    _add_attributes(builder.function, _ALIGNED_STACK)
 
 
 @functools.cache
