@@ -104,6 +104,8 @@ def _is_infinity(function: Any, infinity: float) -> None:
             raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
         return call_ufunc(np.equal, array_from(x), infinity)
 
+    ask.__name__ = ask.__qualname__ = function.__name__
+
 
 _is_infinity(np.isposinf, np.inf)
 _is_infinity(np.isneginf, -np.inf)

@@ -18,7 +18,7 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
 from fusejit.tracer.indexing.reshape_functions import is_in_order, resolved_order
 from fusejit.tracer.indexing.view_functions import with_leading_axes
-from fusejit.tracer.library.creation import array_from, order_argument
+from fusejit.tracer.library.creation import array_from, order_argument, require_cpu
 from fusejit.tracer.library.joins import array_of_list
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
@@ -98,6 +98,7 @@ def astype(
     device: Any = None,
 ) -> TracedArray:
     """``x.astype(dtype)``."""
+    require_cpu(device)
     array = operand_of(x).array
     wanted = dtype_argument(dtype)
     if array is None:
@@ -202,6 +203,7 @@ def as_array(
     like: Any = None,
 ) -> TracedArray:
     """``np.asarray(x)``: the array itself where nothing has to change."""
+    require_cpu(device)
     return array_of(a, dtype, copy=copy, order=order, like=like)
 
 

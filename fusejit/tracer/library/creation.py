@@ -129,6 +129,12 @@ def _like(prototype: Any, dtype: Any, order: Any, shape: Any) -> tuple[Extents, 
     return extents, wanted, order_argument(order, len(extents))
 
 
+def require_cpu(device: Any) -> None:
+    """Decline any other device: NumPy has an error for it."""
+    if device not in (None, "cpu"):
+        raise numpy_raises("ValueError: Device not understood")
+
+
 @primitive(np.empty_like)
 def empty_like(
     prototype: Any,
@@ -140,6 +146,7 @@ def empty_like(
     device: Any = None,
 ) -> TracedArray:
     """``np.empty_like``."""
+    require_cpu(device)
     return uninitialised(*_like(prototype, dtype, order, shape))
 
 
@@ -155,7 +162,7 @@ def _filled_like(number: int) -> Callable[..., TracedArray]:
         *,
         device: Any = None,
     ) -> TracedArray:
-        return full_like(a, number, dtype, order, shape=shape)
+        return full_like(a, number, dtype, order, shape=shape, device=device)
 
     like.__name__ = like.__qualname__ = "ones_like" if number else "zeros_like"
     return like
@@ -177,6 +184,7 @@ def full_like(
     device: Any = None,
 ) -> TracedArray:
     """``np.full_like``."""
+    require_cpu(device)
     extents, wanted, axes = _like(a, dtype, order, shape)
     return full(extents, operand_of(fill_value), wanted, axes)
 

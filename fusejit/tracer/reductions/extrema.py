@@ -16,9 +16,9 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import reshape_method
-from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
+from fusejit.tracer.reductions.over_axes import NO_VALUE, into, one_axis, reduce_array
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL
@@ -51,11 +51,13 @@ def _first(
     keepdims: bool,
 ) -> TracedArray:
     rank = array.ndim
+    if isinstance(out, TracedArray) and out.dtype != I64:
+        raise unsupported(f"out= of np.{name} with another dtype than int64", MOVE_OUTSIDE)
     if axis is None:
         array, along = PRIMITIVES[np.ravel](array), 0
     else:
         array = array if rank else PRIMITIVES[np.ravel](array)
-        along = normalize_axis(axis, array.ndim)
+        along = one_axis(axis, array.ndim)
     if array.trace.decisions.is_empty(array.extents[along], name):
         raise numpy_raises(f"ValueError: attempt to get {name} of an empty sequence")
     largest = extremum(array, axis=along, keepdims=True)

@@ -130,6 +130,7 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
         filled = _filled(elements, elements.array, _neutral(name, elements.dtype))
         return into(function(filled, axis=axes, **options), out)
 
+    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 

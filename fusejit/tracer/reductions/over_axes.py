@@ -17,7 +17,7 @@ from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.stores import store_result
-from fusejit.tracer.indexing.view_functions import kept_axes_map, normalize_axes
+from fusejit.tracer.indexing.view_functions import kept_axes_map, normalize_axes, normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
@@ -137,6 +137,13 @@ def into(result: TracedArray, out: Any) -> TracedArray:
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
     return store_result(result, out)
+
+
+def one_axis(axis: Any, rank: int) -> int:
+    """The axis counted from the first one; a function that takes one axis takes no bool."""
+    if type(axis) is bool:
+        raise numpy_raises("TypeError: an integer is required for the axis")
+    return normalize_axis(axis, rank)
 
 
 def is_true(keepdims: Any) -> bool:

@@ -27,7 +27,7 @@ from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.nan_functions import chosen
-from fusejit.tracer.reductions.over_axes import accumulate_dtype, into
+from fusejit.tracer.reductions.over_axes import accumulate_dtype, into, one_axis
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
@@ -70,7 +70,7 @@ def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> Tra
     array = array_from(a)
     if array.kind is not Kind.ARRAY or not array.ndim or axis is None:
         array, axis = PRIMITIVES[np.ravel](array), 0 if axis is None or array.ndim else axis
-    at = normalize_axis(axis, array.ndim)
+    at = one_axis(axis, array.ndim)
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
     if wanted == BOOL:
         what = f"np.{ufunc.__name__}.accumulate of bools as bools is not traced"

@@ -125,6 +125,8 @@ def peak_to_peak(
 ) -> TracedArray:
     """``max(a) - min(a)``."""
     largest = max_of(a, axis, None, keepdims)
+    if isinstance(out, TracedArray) and out.ndim != largest.ndim:
+        raise numpy_raises("ValueError: output parameter has the wrong number of dimensions")
     return apply_ufunc(np.subtract, (largest, min_of(a, axis, None, keepdims)), out)
 
 

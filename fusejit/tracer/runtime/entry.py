@@ -41,7 +41,10 @@ _STRUCTURED_OPS = "fusejit.tracer.library.structured_ops"
 
 def _fill_dispatch_table() -> None:
     """Import the modules of handlers, which register these in `PRIMITIVES`."""
-    for module in pkgutil.walk_packages(tracer.__path__, f"{tracer.__name__}."):
+    modules = [*pkgutil.walk_packages(tracer.__path__, f"{tracer.__name__}.")]
+    if not modules:
+        raise ImportError(f"the importer of {tracer.__name__} cannot list its modules")
+    for module in modules:
         if module.name != _STRUCTURED_OPS:
             importlib.import_module(module.name)
 
