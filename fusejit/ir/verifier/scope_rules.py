@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
@@ -59,11 +59,11 @@ class Scope:
             if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
             self.symbols.update(symbols_bound(op))
-            self._define(tuple(a for inner in op.blocks for a in inner.arguments))
+            self.ever_defined.update(a for inner in op.blocks for a in inner.arguments)
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:
                 yield from self._inside(op, inner, induction)
-            self._define(op.results)
+            self.ever_defined.update(op.results)
             self.values.update(op.results)
 
     def _inside(self, op: Op, inner: Block, induction: str | None) -> Iterator[Site]:
@@ -74,9 +74,6 @@ class Scope:
         yield from self.walk(inner)
         yield BlockEnd(op, inner)
         self.values, self.buffers, self.symbols = values, buffers, symbols
-
-    def _define(self, values: Sequence[Value]) -> None:
-        self.ever_defined.update(values)
 
 
 # ----------------------------------------------------------------------------------------- rules
