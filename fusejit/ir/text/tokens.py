@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from fusejit.dataclass import dataclass
 from fusejit.errors import ParseError
@@ -23,6 +24,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+T = TypeVar("T")
+
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 AFFINE_WORDS = ("floordiv", "mod")
 AFFINE_OPERATORS = ("+", "-", "*", *AFFINE_WORDS)
@@ -133,6 +136,13 @@ class Cursor:
         return sign * int(self.next().text)
 
     # -- pieces that are read by others ---------------------------------------------------------
+    def reading(self, read: Callable[[str], T], token: Token, text: str) -> T:
+        """What ``read`` makes of a text that begins with a token."""
+        try:
+            return read(text)
+        except (ParseError, ValueError, ZeroDivisionError) as error:
+            self.refuse(str(error), token)
+
     def bracketed(self) -> tuple[Token, str]:
         """Take a balanced ``[ .. ]``; gives the opening token and the text between the brackets."""
         opening = self.expect("[")
