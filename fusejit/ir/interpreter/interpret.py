@@ -14,7 +14,7 @@ value is combined last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,22 +125,14 @@ def host_environment(graph: Graph, paths: Paths) -> Mapping[str, Any]:
     return _HostNames(exprs, paths)
 
 
-class _HostNames(Mapping[str, Any]):
+class _HostNames(dict[str, Any]):
     def __init__(self, exprs: dict[str, HostExpr], paths: Paths) -> None:
         self._exprs = exprs
         self._paths = paths
-        self._known: dict[str, Any] = {}
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            self._known[name] = self._exprs[name].evaluate(self._paths, self)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._exprs)
-
-    def __len__(self) -> int:
-        return len(self._exprs)
+    def __missing__(self, name: str) -> Any:
+        self[name] = self._exprs[name].evaluate(self._paths, self)
+        return self[name]
 
 
 class _Interpreter:
