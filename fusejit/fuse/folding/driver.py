@@ -7,7 +7,6 @@ reads ``e`` once. Only then are producers with several places recomputed, where 
 
 from __future__ import annotations
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.folding.cost import (
     Accept,
@@ -83,23 +82,13 @@ class _Session:
     refused: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
 
     def run(self) -> None:
-        while self._sweep(single=True) or self._sweep(single=False):
+        sweep, fold_into = self.context.sweep, self._fold_into
+        while sweep(lambda op: fold_into(op, True)) or sweep(lambda op: fold_into(op, False)):
             pass
         for consumer in self.context.generics():
             for k in range(len(consumer.operand_values)):
                 self._note_refusal(k, consumer)
         self.report.refused.extend(self.refused.values())
-
-    def _sweep(self, single: bool) -> bool:
-        """Fold into each consumer in program order what is accepted; whether anything was."""
-        folded = False
-        for consumer in self.context.generics():
-            check_budget()
-            current: GenericOp | None = consumer
-            while current is not None:
-                current = self._fold_into(current, single)
-                folded |= current is not None
-        return folded
 
     def _fold_into(self, consumer: GenericOp, single: bool) -> GenericOp | None:
         """Fold the first producer that may be; returns the op that takes the consumer's place."""

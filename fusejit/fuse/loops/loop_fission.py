@@ -151,7 +151,8 @@ class _Splitting:
         has_stores = any(isinstance(op, Write) for op in walk(Block((), own)))
         if not kept and not has_stores:
             return None
-        again = [op for op in own if op in copied and _is_needed(op, needed, made, copied)]
+        wanted = _needed_again(needed, made, copied)
+        again = [op for op in own if op in copied and op in wanted]
         return self.halves(loop, own, behind, kept, again)
 
     def is_worth(self, own: Sequence[Op]) -> bool:
@@ -360,8 +361,8 @@ def _symbols(ops: Sequence[Op]) -> frozenset[str]:
     return frozenset().union(*(symbols_of(op) for op in walk(Block((), list(ops)))))
 
 
-def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op]) -> bool:
-    """Whether the second half reads an op that it computes again, or one that such an op reads."""
+def _needed_again(needed: set[Value], made: dict[Value, Op], copied: set[Op]) -> set[Op]:
+    """The ops that the second half reads and computes again, and those that such ops read."""
     wanted = {made[v] for v in needed if v in made and made[v] in copied}
     todo = list(wanted)
     while todo:
@@ -369,7 +370,7 @@ def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op
             if value in made and made[value] not in wanted:
                 wanted.add(made[value])
                 todo.append(made[value])
-    return op in wanted
+    return wanted
 
 
 def _number(result: Value, array: Value, place: IndexingMap) -> GenericOp:
