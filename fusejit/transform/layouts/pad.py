@@ -42,7 +42,7 @@ from fusejit.transform.core.rules import (
     reassociates,
     replaced,
 )
-from fusejit.transform.core.slices import why_not_sliceable
+from fusejit.transform.core.slices import extents_reached, why_not_sliceable
 from fusejit.transform.layouts.neutral import neutral_numbers
 
 Domain = Sequence[AffineExpr]
@@ -166,7 +166,7 @@ def _padded(
     for k, (init, result) in enumerate(zip(op.inits, op.results, strict=True)):
         if not init.map.dims() & {*dims}:
             continue
-        extents = _reached(init.map, result.type.extents, domain, {*dims})
+        extents = extents_reached(init.map, domain, result.type.extents, dims)
         type_ = TensorType(result.type.dtype, extents)
         results[k] = Value(f"{result.name}_padded", type_, order=result.order)
         if init.start is not None:
@@ -195,19 +195,8 @@ def with_border(
 ) -> GenericOp:
     """A copy of an operand of an op that holds what a larger domain reads of it."""
     whole = source.type.extents
-    old = _reached(map_, whole, op.domain, dims)
+    old = extents_reached(map_, op.domain, whole, dims)
     bounds = [b if r.dims() & dims else None for b, r in zip(old, map_.results, strict=True)]
     reads = [AffineExpr.dim(axis) for axis in range(map_.rank)]
-    extents = _reached(map_, whole, domain, dims)
+    extents = extents_reached(map_, domain, whole, dims)
     return copied(source, "pad", reads, extents, op.location, bounds=bounds, number=number)
-
-
-def _reached(
-    map_: IndexingMap, whole: Sequence[AffineExpr], domain: Domain, dims: set[int]
-) -> tuple[AffineExpr, ...]:
-    """The extents of what a domain reads through a map, along the axes that hold dims."""
-    last = {d: extent - 1 for d, extent in enumerate(domain)}
-    return tuple(
-        r.substitute(dims=last) + 1 if r.dims() & dims else extent
-        for r, extent in zip(map_.results, whole, strict=True)
-    )
