@@ -211,9 +211,8 @@ class _Splitting:
             for buffer, value in zip(buffers, kept, strict=True)
         ]
         body = Block((), [*own, *stores])
-        first_half = replace(
-            loop, results=(), carried=(), body=body, lower=first, upper=end, location=UNKNOWN
-        )
+        in_block = replace(loop, lower=first, upper=end, location=UNKNOWN)
+        first_half = replace(in_block, results=(), carried=(), body=body)
         if dependence(first_half, self.defined) is not None:
             return None
         renamed: dict[Value, Value] = {}
@@ -231,15 +230,7 @@ class _Splitting:
         in_order = substitute_in_block(in_order, renamed)
         arguments = tuple(replace(v) for v in loop.body.arguments)
         yields, results = (tuple(map(replace, loop.results)) for _ in range(2))
-        second_half = replace(
-            loop,
-            results=yields,
-            carried=arguments,
-            body=in_order,
-            lower=first,
-            upper=end,
-            location=UNKNOWN,
-        )
+        second_half = replace(in_block, results=yields, carried=arguments, body=in_order)
         integers = Integers(1)
         limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(loop.upper)})
         trips = loop.upper - loop.lower

@@ -156,10 +156,12 @@ class _Session:
             raise Refused("producer is parallel", f"reduction producer {producer.name}")
         if op.source in self.leaving or self.users(op.source) != [op]:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")
-        late = self._symbols_between(producer, op) & symbols_of(op)
+        between = self.ops[self.ops.index(producer) : self.ops.index(op)]
+        late = {symbol for o in between for symbol in symbols_bound(o)} & symbols_of(op)
         if late:
             raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed after it")
-        if self._is_checked_between(producer, op) and not self._symbols(op) <= self.fixed:
+        is_checked = any(isinstance(o, Assert) for o in between)
+        if is_checked and not self._symbols(op) <= self.fixed:
             raise Refused("sizes are known", "that they fit the reshape is checked after it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
@@ -169,15 +171,6 @@ class _Session:
             raise Refused("the value is the only result", f"{producer.name} has several results")
         self._require_free(regrouping)
         return regrouping
-
-    def _symbols_between(self, first: Op, last: Op) -> set[str]:
-        """The integers that ops between two others name."""
-        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
-        return {symbol for op in ops for symbol in symbols_bound(op)}
-
-    def _is_checked_between(self, first: Op, last: Op) -> bool:
-        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
-        return any(isinstance(op, Assert) for op in ops)
 
     @staticmethod
     def _symbols(op: ReshapeOp) -> frozenset[str]:
