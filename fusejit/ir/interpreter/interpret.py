@@ -104,17 +104,11 @@ def check_guards(graph: Graph, paths: Paths) -> Guard | None:
 
 def argument_paths(
     arguments: Mapping[str, Any],
-    global_names: Mapping[str, Any] | None = None,
     closure: Mapping[str, Any] | None = None,
     constants: Mapping[str, Any] | None = None,
 ) -> Paths:
     """Paths that are found in mappings from names to objects."""
-    roots = {
-        "arg": arguments,
-        "global": global_names or {},
-        "closure": closure or {},
-        "const": constants or {},
-    }
+    roots = {"arg": arguments, "closure": closure or {}, "const": constants or {}}
     return lambda path: path.found_from(roots[path.root][path.name])
 
 

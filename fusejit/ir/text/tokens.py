@@ -146,14 +146,7 @@ class Cursor:
     def bracketed(self) -> tuple[Token, str]:
         """Take a balanced ``[ .. ]``; gives the opening token and the text between the brackets."""
         opening = self.expect("[")
-        depth = 1
-        while depth:
-            token = self.next()
-            if token.kind == "end":
-                self.fail("']'", token)
-            if token.kind == "mark":
-                depth += (token.text in _OPENING) - (token.text in _CLOSING)
-        return opening, self.source[opening.end : token.start]
+        return opening, self.source[opening.end : self._closing("]").start]
 
     def affine_text(self) -> tuple[Token, str]:
         """Take the longest affine expression; gives its first token and its text."""
@@ -161,8 +154,8 @@ class Cursor:
         while True:
             while self.accept("-"):
                 pass
-            if self.at("("):
-                last = self._parenthesised()
+            if self.accept("("):
+                last = self._closing(")")
             elif self.peek.kind == "name" or self.peek.text.isdigit():
                 last = self.next()
             else:
@@ -171,12 +164,13 @@ class Cursor:
                 return first, self.source[first.start : last.end]
             self.next()
 
-    def _parenthesised(self) -> Token:
-        depth = 0
-        while True:
+    def _closing(self, mark: str) -> Token:
+        """Take all up to the mark that closes a bracket, which was taken already."""
+        depth = 1
+        while depth:
             token = self.next()
             if token.kind == "end":
-                self.fail("')'", token)
-            depth += (token.text == "(") - (token.text == ")")
-            if not depth:
-                return token
+                self.fail(repr(mark), token)
+            if token.kind == "mark":
+                depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        return token
