@@ -8,7 +8,7 @@ the automatic passes fuse before it is made, and it has vector lanes, threads an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fusejit.dataclass import replace
@@ -53,8 +53,7 @@ DimNames = Callable[[GenericOp], Sequence[str]]
 def loop_nests(schedule: Schedule, dims: DimNames) -> str:
     """The loops of a schedule as pseudo code."""
     graph = schedule.graph
-    loops = {info.symbol: name for name, info in schedule.loops.items()}
-    writer = _Writer(schedule, dims, loops)
+    writer = _Writer(schedule, dims)
     buffers = [b for b in graph.buffers if b.origin is not None]
     sizes = {s.name: s.expr for s in graph.symbols}
     lines = [f"def {graph.name}({', '.join(b.name for b in buffers)}):"]
@@ -66,11 +65,11 @@ def loop_nests(schedule: Schedule, dims: DimNames) -> str:
 
 
 class _Writer:
-    def __init__(self, schedule: Schedule, dims: DimNames, loops: Mapping[str, str]) -> None:
+    def __init__(self, schedule: Schedule, dims: DimNames) -> None:
         graph = schedule.graph
         self.names = Names.of_graph(graph)
         self.dims = dims
-        self.loops = loops
+        self.loops = {info.symbol: name for name, info in schedule.loops.items()}
         self.sources: dict[Value, tuple[str, IndexingMap]] = {}
         self.memory: dict[Value, View] = {}
         for op in walk(graph.block):

@@ -95,10 +95,8 @@ def winograd(
     """
     step, op, old = call("winograd", m=m), handle.op, handle.schedule.graph
     windows = _windows(op)
-    why = windows if isinstance(windows, str) else ""
-    if why:
-        raise illegal(step, op.name, why)
-    assert not isinstance(windows, str)
+    if isinstance(windows, str):
+        raise illegal(step, op.name, windows)
     r = op.domain[windows[0][1]].as_constant()
     matrices = TABLE.get(f"F_{m}_{r}")
     if matrices is None or any(op.domain[k].as_constant() != r for _, k in windows):
