@@ -264,7 +264,7 @@ class PayloadBuilder:
 
     def _known_part(self, instr: Instr) -> int | None:
         """A part of what was put together, and what is put together from its own parts."""
-        made = [self._instr(o) for o in instr.operands]
+        made = [self.instr_of(o) for o in instr.operands]
         if instr.op != "complex":
             (whole,) = made
             if whole is None or whole.op != "complex":
@@ -275,7 +275,8 @@ class PayloadBuilder:
             return None
         return real.operands[0] if real.operands == imag.operands else None
 
-    def _instr(self, ref: int) -> Instr | None:
+    def instr_of(self, ref: int) -> Instr | None:
+        """The instruction after a ref, or None for a block argument."""
         n = len(self.arguments)
         return self.instrs[ref - n] if ref >= n else None
 
