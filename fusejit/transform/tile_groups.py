@@ -31,7 +31,6 @@ from fusejit.ir.execution_plan import Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Alloc,
     Block,
     GenericOp,
     Init,
@@ -45,13 +44,8 @@ from fusejit.ir.ops import (
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.transform.core.rules import (
-    new_symbol,
-    next_alias_class,
-    symbols_of,
-    unused,
-    with_versions,
-)
+from fusejit.transform.core.destinations import with_memory
+from fusejit.transform.core.rules import new_symbol, symbols_of, with_versions
 from fusejit.transform.core.slices import Origin, moved_identity, part_of, shifted
 
 TILE_POINTS = 2048
@@ -214,12 +208,9 @@ class _TiledGroup:
         if store is not None and store.value is result:
             whole = store.view
         else:
-            name = unused(result.name, {b.name for b in self.graph.buffers})
-            alias_class = next_alias_class(self.graph)
-            buffer = Buffer(name, result.type, alias_class, order=result.order)
-            self.graph = replace(self.graph, buffers=[*self.graph.buffers, buffer])
-            whole = View.whole(buffer)
-            self.before.append(Alloc(buffer=buffer, location=op.location))
+            self.graph, alloc = with_memory(self.graph, result, op)
+            self.before.append(alloc)
+            whole = View.whole(alloc.buffer)
             self.after.append(Load(results=(result,), location=op.location, view=whole, version=0))
         view = View(whole.buffer, whole.map.compose(moved_identity(starts)), tile.type.extents)
         self.body.append(Store(location=op.location, view=view, value=tile, version=0))

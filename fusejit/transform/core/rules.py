@@ -57,9 +57,8 @@ def is_carried(op: GenericOp, dim: int) -> bool:
     )
 
 
-def reassociates(op: GenericOp) -> bool:
-    """Whether another order of the terms may show in the bits of a result."""
-    return is_ordered(op)
+reassociates = is_ordered
+"""Whether another order of the terms may show in the bits of a result."""
 
 
 def require_loops(op: GenericOp, step: str) -> None:
