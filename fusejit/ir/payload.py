@@ -102,10 +102,14 @@ class Payload:
         """The graph symbols it reads."""
         return frozenset().union(*(i.attr.symbols() for i in self.instrs if i.op == "index"))
 
-    def over(self, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]) -> Payload:
-        """The payload over other dims; ``dims`` has the old ones as expressions of these."""
+    def over(
+        self,
+        dims: Sequence[AffineExpr] | Mapping[int, AffineExpr],
+        symbols: Mapping[str, AffineExpr] | None = None,
+    ) -> Payload:
+        """The payload over other dims and symbols; the old ones are expressions of these."""
         instrs = (
-            replace(i, attr=i.attr.substitute(dims=dims)) if i.op == "index" else i
+            replace(i, attr=i.attr.substitute(dims, symbols)) if i.op == "index" else i
             for i in self.instrs
         )
         return replace(self, instrs=tuple(instrs))

@@ -85,6 +85,7 @@ Move = Callable[["_Session", ReshapeOp], bool]
 
 
 def _moved(graph: Graph, move: Move) -> Graph:
+    """Move reshapes in every block until none moves any more."""
     outer = definitions(graph.block)
     fixed = frozenset(s.name for s in graph.symbols)
 
@@ -92,7 +93,8 @@ def _moved(graph: Graph, move: Move) -> Graph:
         if not any(isinstance(op, ReshapeOp) for op in block.ops):
             return block
         session = _Session(block, leaving, outer, fixed)
-        session.run(move)
+        while any(move(session, op) for op in [*session.ops] if isinstance(op, ReshapeOp)):
+            session.changed = True
         return replace(block, ops=session.ops) if session.changed else block
 
     return cancel_reshapes(rewrite_blocks(graph, rewrite))
@@ -114,11 +116,6 @@ class _Session:
         self.defined = dict(self.defined)
         for op in self.ops:
             self.defined.update(dict.fromkeys(op.results, op))
-
-    def run(self, move: Move) -> None:
-        """Move reshapes until none moves any more."""
-        while any(move(self, op) for op in list(self.ops) if isinstance(op, ReshapeOp)):
-            self.changed = True
 
     def users(self, value: Value) -> list[Op]:
         """The ops of the block that read the value, themselves or in their blocks."""
@@ -160,8 +157,9 @@ class _Session:
         late = {symbol for o in between for symbol in symbols_bound(o)} & symbols_of(op)
         if late:
             raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed after it")
-        is_checked = any(isinstance(o, Assert) for o in between)
-        if is_checked and not self._symbols(op) <= self.fixed:
+        extents = (*op.source.type.extents, *op.results[0].type.extents)
+        is_fixed = all(e.symbols() <= self.fixed for e in extents)
+        if not is_fixed and any(isinstance(o, Assert) for o in between):
             raise Refused("sizes are known", "that they fit the reshape is checked after it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
@@ -171,12 +169,6 @@ class _Session:
             raise Refused("the value is the only result", f"{producer.name} has several results")
         self._require_free(regrouping)
         return regrouping
-
-    @staticmethod
-    def _symbols(op: ReshapeOp) -> frozenset[str]:
-        """The integers in the extents on both sides."""
-        extents = (*op.source.type.extents, *op.results[0].type.extents)
-        return frozenset[str]().union(*(e.symbols() for e in extents))
 
     # -- down -----------------------------------------------------------------------------------
     def down(self, op: ReshapeOp) -> bool:

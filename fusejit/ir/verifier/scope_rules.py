@@ -176,7 +176,8 @@ def symbols_of(op: Op) -> frozenset[str]:
         case Load() | Write():
             exprs += (*op.view.map.results, *op.view.extents)
             if isinstance(op, Scatter):
-                exprs += subscript_exprs(op)
+                for s in op.subscripts:
+                    exprs += [s] if isinstance(s, AffineExpr) else s.map.results
         case Alloc() | Alias():
             exprs += op.buffer.type.extents
         case Assert():
@@ -186,11 +187,3 @@ def symbols_of(op: Op) -> frozenset[str]:
             exprs += [e for e in (op.lower, op.upper) if e is not None]
             exprs += [e for tile in op.tiles for e in (tile.extent, tile.largest)]
     return more.union(*(e.symbols() for e in exprs))
-
-
-def subscript_exprs(op: Scatter) -> list[AffineExpr]:
-    """The affine expressions in the subscripts of a scatter."""
-    exprs: list[AffineExpr] = []
-    for subscript in op.subscripts:
-        exprs += [subscript] if isinstance(subscript, AffineExpr) else subscript.map.results
-    return exprs
