@@ -100,13 +100,12 @@ class SymbolSubstitution(Rewriting):
                 index = self.expr(index) if isinstance(index, AffineExpr) else index
                 return replace(op, shown=replace(op.shown, index=index, size=size))
             case Loop() if op.induction is not None:
-                assert op.lower is not None
-                assert op.upper is not None
+                induction, lower, upper = op.counted
                 return replace(
                     op,
-                    induction=self._name(op.induction),
-                    lower=self.expr(op.lower),
-                    upper=self.expr(op.upper),
+                    induction=self._name(induction),
+                    lower=self.expr(lower),
+                    upper=self.expr(upper),
                     tiles=tuple(
                         LoopTile(self._name(t.length), self.expr(t.extent), self.expr(t.largest))
                         for t in op.tiles

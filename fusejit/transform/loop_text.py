@@ -147,17 +147,13 @@ class _Writer:
         )
 
     def loop(self, op: Loop) -> Iterator[str]:
-        assert op.lower is not None
-        assert op.upper is not None
-        ends = (
-            [_text(op.lower), _text(op.upper)] if op.lower.as_constant() != 0 else [_text(op.upper)]
-        )
-        steps = [*ends, str(op.step)] if op.step != 1 else ends
-        assert op.induction is not None
-        said = [f"loop {self.loops[op.induction]}"] if op.induction in self.loops else []
+        induction, lower, upper = op.counted
+        ends = [lower, upper] if lower.as_constant() != 0 else [upper]
+        steps = [*map(_text, ends)] + [str(op.step)] * (op.step != 1)
+        said = [f"loop {self.loops[induction]}"] if induction in self.loops else []
         said += ["on threads"] * op.is_parallel
         note = f"  # {', '.join(said)}" if said else ""
-        yield f"for {op.induction} in range({', '.join(steps)}):{note}"
+        yield f"for {induction} in range({', '.join(steps)}):{note}"
         yield from (INDENT + line for line in self.block(op.body))
 
     def generic(self, op: GenericOp) -> Iterator[str]:

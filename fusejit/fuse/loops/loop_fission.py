@@ -191,13 +191,11 @@ class _Splitting:
         again: Sequence[Op],
     ) -> list[Op] | None:
         """Memory for what is kept, and the loop over blocks with both loops in it."""
-        assert loop.induction is not None
-        assert loop.lower is not None
-        assert loop.upper is not None
-        tag = f"{loop.induction}_b{self.count}"
+        induction, lower, upper = loop.counted
+        tag = f"{induction}_b{self.count}"
         number, end = AffineExpr.symbol(tag), AffineExpr.symbol(f"{tag}e")
-        first = loop.lower + number * BLOCK
-        place = IndexingMap(0, (AffineExpr.symbol(loop.induction) - first,))
+        first = lower + number * BLOCK
+        place = IndexingMap(0, (AffineExpr.symbol(induction) - first,))
         buffers = [
             Buffer(
                 f"{tag}_{value.name}",
@@ -232,15 +230,14 @@ class _Splitting:
         yields, results = (tuple(map(replace, loop.results)) for _ in range(2))
         second_half = replace(in_block, results=yields, carried=arguments, body=in_order)
         integers = Integers(1)
-        limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(loop.upper)})
-        trips = loop.upper - loop.lower
+        limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(upper)})
         blocks = replace(
             loop,
             results=results,
             body=Block(arguments, [*limit, first_half, second_half], yields),
             induction=tag,
             lower=AffineExpr.const(0),
-            upper=(trips + (BLOCK - 1)).floordiv(BLOCK),
+            upper=(upper - lower + (BLOCK - 1)).floordiv(BLOCK),
             location=UNKNOWN,
             is_split=True,
         )

@@ -304,14 +304,12 @@ class _Interpreter:
                 if not go_on.item():
                     return carried
                 carried = iterate()
-        assert op.induction is not None
-        assert op.lower is not None
-        assert op.upper is not None
-        bounds = (op.lower.evaluate((), self.symbols), op.upper.evaluate((), self.symbols))
-        for i in range(*bounds, op.step):
-            self.symbols[op.induction] = i
+        induction, *ends = op.counted
+        lower, upper = self.shape(ends)
+        for i in range(lower, upper, op.step):
+            self.symbols[induction] = i
             carried = iterate()
-        self.symbols.pop(op.induction, None)
+        self.symbols.pop(induction, None)
         return carried
 
     def host_call(self, op: HostCall) -> list[np.ndarray]:
