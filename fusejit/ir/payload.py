@@ -320,10 +320,10 @@ def identity_payload(*dtypes: np.dtype) -> Payload:
     return Payload((*dtypes, *dtypes), n, (), tuple(range(n)))
 
 
-def product_payload(dtype: np.dtype) -> Payload:
-    """``{ t0 = multiply in0, in1; yield t0 }``."""
+def binary_payload(name: str, dtype: np.dtype) -> Payload:
+    """``{ t0 = name in0, in1; yield t0 }``."""
     builder = PayloadBuilder([dtype, dtype], [dtype])
-    return builder.finish([builder.op("multiply", [0, 1], dtype)])
+    return builder.finish([builder.op(name, [0, 1], dtype)])
 
 
 def iterate_refs(payload: Payload) -> Iterator[tuple[int, Instr]]:
