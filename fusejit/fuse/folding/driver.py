@@ -152,14 +152,11 @@ class _Session:
             return
         broken = check_fold(producer, operand_index, consumer, self.context)
         verdict = broken or self.control(producer, operand_index, consumer, self.context)
-        if isinstance(verdict, Illegal | Reject) and not _is_in_one_tile(producer, consumer):
+        # a schedule has put both into the loops of a register tile
+        are_in_one_tile = any(op.register_tile is not None for op in (producer, consumer))
+        if isinstance(verdict, Illegal | Reject) and not are_in_one_tile:
             names = (producer.name, consumer.name)
             why = (verdict.rule, verdict.reason)
             refusal = Refusal(*names, *why, consumer.location, value, consumer.results[-1])
             key = (producer.results[0].name, consumer.results[0].name, refusal.rule)
             self.refused.setdefault(key, refusal)
-
-
-def _is_in_one_tile(producer: GenericOp, consumer: GenericOp) -> bool:
-    """Whether a schedule has put both into the loops of a register tile."""
-    return producer.register_tile is not None or consumer.register_tile is not None

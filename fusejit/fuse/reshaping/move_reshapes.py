@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
-from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
 from fusejit.ir.execution_plan import FusionReport, Refusal
@@ -68,17 +67,15 @@ def note_reshapes(graph: Graph, report: FusionReport) -> Graph:
             try:
                 session.moved_up(op)
             except Refused as refused:
-                report.refused.append(_refusal(producer, consumers[0], refused.illegal))
+                names, rule = (producer.name, consumers[0].name), refused.illegal.rule
+                reason = f"a reshape stands between them: {refused.illegal.reason}"
+                ends = (producer.results[-1], consumers[0].results[-1])
+                refusal = Refusal(*names, rule, reason, consumers[0].location, *ends)
+                report.refused.append(refusal)
         return block
 
     rewrite_blocks(graph, note)
     return graph
-
-
-def _refusal(producer: GenericOp, consumer: GenericOp, illegal: Illegal) -> Refusal:
-    reason = f"a reshape stands between them: {illegal.reason}"
-    names, values = (producer.name, consumer.name), (producer.results[-1], consumer.results[-1])
-    return Refusal(*names, illegal.rule, reason, consumer.location, *values)
 
 
 Move = Callable[["_Session", ReshapeOp], bool]
