@@ -193,8 +193,10 @@ class _Interpreter:
             case Alias():
                 self.alias(op.buffer)
             case Load():
-                arrays = [self.load(op.view)]
-                self.note_strides(op)
+                arrays, buffer = [self.load(op.view)], op.view.buffer
+                # a host function is given an argument of any strides as it lies
+                if buffer.layout is Layout.STRIDED and op.view == View.whole(buffer):
+                    self.lies_like[op.results[0]] = self.buffers[buffer]
             case Scatter():
                 self.scatter(op)
             case Assert():
@@ -219,12 +221,6 @@ class _Interpreter:
             case _:
                 raise InternalError(f"the interpreter does not know {type(op).__name__}")
         self.define_all(op.results, arrays)
-
-    def note_strides(self, load: Load) -> None:
-        """A host function is given an argument of any strides as it lies."""
-        buffer = load.view.buffer
-        if buffer.layout is Layout.STRIDED and load.view == View.whole(buffer):
-            self.lies_like[load.results[0]] = self.buffers[buffer]
 
     def load(self, view: View) -> np.ndarray:
         array = self.buffers[view.buffer]
