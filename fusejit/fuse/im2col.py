@@ -94,7 +94,7 @@ def why_no_product(op: GenericOp) -> str:
     if not all(m.is_projected_permutation for m in maps):
         return "the result or the kernel has axes that are no dims"
     dims = Dims.of(op)
-    if any(d not in dims.all() for d in range(len(op.domain))):
+    if len({*dims.batch, *dims.rows, *dims.columns, *dims.depth}) < len(op.domain):
         return "a dim that is combined is not in both operands"
     if not dims.rows or not dims.columns:
         return "no axis of the result is one of the kernel alone"
@@ -125,10 +125,6 @@ class Dims:
             [d for d in out if d not in left],
             [d for d in axes if d not in out and d in left],
         )
-
-    def all(self) -> list[int]:
-        """All of them."""
-        return [*self.batch, *self.rows, *self.columns, *self.depth]
 
 
 def window_and_kernel(op: GenericOp) -> tuple[int, int]:

@@ -22,7 +22,6 @@ from fusejit.ir.ops import (
     Scatter,
     ViewOp,
 )
-from fusejit.ir.payload import Instr
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.values import Buffer, Value, View
 
@@ -73,20 +72,16 @@ class SymbolSubstitution(Rewriting):
         extents = tuple(map(self.expr, view.extents))
         return View(super().view(view).buffer, self._map(view.map), extents)
 
-    def _instr(self, instr: Instr) -> Instr:
-        return replace(instr, attr=self.expr(instr.attr)) if instr.op == "index" else instr
-
     def op(self, op: Op) -> Op:
         op = super().op(op)
         match op:
             case GenericOp():
-                instrs = tuple(map(self._instr, op.payload.instrs))
                 return replace(
                     op,
                     domain=tuple(map(self.expr, op.domain)),
                     inputs=tuple(Operand(o.value, self._map(o.map)) for o in op.inputs),
                     inits=tuple(replace(i, map=self._map(i.map)) for i in op.inits),
-                    payload=replace(op.payload, instrs=instrs),
+                    payload=op.payload.over({}, self.symbols),
                 )
             case ViewOp():
                 return replace(op, map=self._map(op.map))
@@ -105,13 +100,12 @@ class SymbolSubstitution(Rewriting):
                 index = self.expr(index) if isinstance(index, AffineExpr) else index
                 return replace(op, shown=replace(op.shown, index=index, size=size))
             case Loop() if op.induction is not None:
-                assert op.lower is not None
-                assert op.upper is not None
+                induction, lower, upper = op.counted
                 return replace(
                     op,
-                    induction=self._name(op.induction),
-                    lower=self.expr(op.lower),
-                    upper=self.expr(op.upper),
+                    induction=self._name(induction),
+                    lower=self.expr(lower),
+                    upper=self.expr(upper),
                     tiles=tuple(
                         LoopTile(self._name(t.length), self.expr(t.extent), self.expr(t.largest))
                         for t in op.tiles

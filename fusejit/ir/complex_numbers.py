@@ -70,11 +70,8 @@ def parts(builder: Builder, ref: int) -> tuple[int, int]:
 
 def joined(builder: Builder, real: int, imag: int) -> int:
     """The complex number with two parts of one dtype."""
-    return builder.op("complex", [real, imag], _complex_dtype(builder.dtype_of(real)))
-
-
-def _complex_dtype(part: np.dtype) -> np.dtype:
-    return np.dtype(f"c{2 * part.itemsize}")
+    dtype = np.dtype(f"c{2 * builder.dtype_of(real).itemsize}")
+    return builder.op("complex", [real, imag], dtype)
 
 
 def constant(builder: Builder, value: Any, dtype: np.dtype) -> int:

@@ -345,6 +345,14 @@ class Loop(Op):
     tiles: tuple[LoopTile, ...] = ()
 
     @property
+    def counted(self) -> tuple[str, AffineExpr, AffineExpr]:
+        """Induction variable, lower and upper bound of a counted loop."""
+        assert self.induction is not None
+        assert self.lower is not None
+        assert self.upper is not None
+        return self.induction, self.lower, self.upper
+
+    @property
     def effect(self) -> Effect:
         return strongest_effect(self.blocks)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from fusejit.dataclass import dataclass, field
 
@@ -33,11 +33,8 @@ class PassRecord:
     lines: tuple[int, int] | None = None
 
 
-class ShowFn(Protocol):
-    """Shows the IR after a pass that has changed it."""
-
-    def __call__(self, of: str, name: str, text: str) -> None:
-        """Show ``text``."""
+ShowFn = Callable[[str, str, str], None]
+"""Shows the IR after a pass that has changed it: what it ran over, its name, and the text."""
 
 
 @dataclass(slots=True)

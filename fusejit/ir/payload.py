@@ -102,10 +102,14 @@ class Payload:
         """The graph symbols it reads."""
         return frozenset().union(*(i.attr.symbols() for i in self.instrs if i.op == "index"))
 
-    def over(self, dims: Sequence[AffineExpr] | Mapping[int, AffineExpr]) -> Payload:
-        """The payload over other dims; ``dims`` has the old ones as expressions of these."""
+    def over(
+        self,
+        dims: Sequence[AffineExpr] | Mapping[int, AffineExpr],
+        symbols: Mapping[str, AffineExpr] | None = None,
+    ) -> Payload:
+        """The payload over other dims and symbols; the old ones are expressions of these."""
         instrs = (
-            replace(i, attr=i.attr.substitute(dims=dims)) if i.op == "index" else i
+            replace(i, attr=i.attr.substitute(dims, symbols)) if i.op == "index" else i
             for i in self.instrs
         )
         return replace(self, instrs=tuple(instrs))
@@ -264,7 +268,7 @@ class PayloadBuilder:
 
     def _known_part(self, instr: Instr) -> int | None:
         """A part of what was put together, and what is put together from its own parts."""
-        made = [self._instr(o) for o in instr.operands]
+        made = [self.instr_of(o) for o in instr.operands]
         if instr.op != "complex":
             (whole,) = made
             if whole is None or whole.op != "complex":
@@ -275,7 +279,8 @@ class PayloadBuilder:
             return None
         return real.operands[0] if real.operands == imag.operands else None
 
-    def _instr(self, ref: int) -> Instr | None:
+    def instr_of(self, ref: int) -> Instr | None:
+        """The instruction after a ref, or None for a block argument."""
         n = len(self.arguments)
         return self.instrs[ref - n] if ref >= n else None
 
@@ -315,10 +320,10 @@ def identity_payload(*dtypes: np.dtype) -> Payload:
     return Payload((*dtypes, *dtypes), n, (), tuple(range(n)))
 
 
-def product_payload(dtype: np.dtype) -> Payload:
-    """``{ t0 = multiply in0, in1; yield t0 }``."""
+def binary_payload(name: str, dtype: np.dtype) -> Payload:
+    """``{ t0 = name in0, in1; yield t0 }``."""
     builder = PayloadBuilder([dtype, dtype], [dtype])
-    return builder.finish([builder.op("multiply", [0, 1], dtype)])
+    return builder.finish([builder.op(name, [0, 1], dtype)])
 
 
 def iterate_refs(payload: Payload) -> Iterator[tuple[int, Instr]]:

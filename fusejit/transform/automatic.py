@@ -66,10 +66,7 @@ class _Writer:
             self.leave(what, "the passes made one of them")
             return
         names = labels(self.schedule.graph)
-        primitive: Callable[..., Handle] | None = getattr(Handle, step, None)
-        if primitive is None:
-            self.leave(what, "there is no such step")
-            return
+        primitive: Callable[..., Handle] = getattr(Handle, step)
         try:
             handle = primitive(self.handle(other), names[one], check=False)
         except ScheduleError as error:

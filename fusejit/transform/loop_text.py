@@ -8,7 +8,7 @@ the automatic passes fuse before it is made, and it has vector lanes, threads an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fusejit.dataclass import replace
@@ -53,8 +53,7 @@ DimNames = Callable[[GenericOp], Sequence[str]]
 def loop_nests(schedule: Schedule, dims: DimNames) -> str:
     """The loops of a schedule as pseudo code."""
     graph = schedule.graph
-    loops = {info.symbol: name for name, info in schedule.loops.items()}
-    writer = _Writer(schedule, dims, loops)
+    writer = _Writer(schedule, dims)
     buffers = [b for b in graph.buffers if b.origin is not None]
     sizes = {s.name: s.expr for s in graph.symbols}
     lines = [f"def {graph.name}({', '.join(b.name for b in buffers)}):"]
@@ -66,11 +65,11 @@ def loop_nests(schedule: Schedule, dims: DimNames) -> str:
 
 
 class _Writer:
-    def __init__(self, schedule: Schedule, dims: DimNames, loops: Mapping[str, str]) -> None:
+    def __init__(self, schedule: Schedule, dims: DimNames) -> None:
         graph = schedule.graph
         self.names = Names.of_graph(graph)
         self.dims = dims
-        self.loops = loops
+        self.loops = {info.symbol: name for name, info in schedule.loops.items()}
         self.sources: dict[Value, tuple[str, IndexingMap]] = {}
         self.memory: dict[Value, View] = {}
         for op in walk(graph.block):
@@ -148,17 +147,13 @@ class _Writer:
         )
 
     def loop(self, op: Loop) -> Iterator[str]:
-        assert op.lower is not None
-        assert op.upper is not None
-        ends = (
-            [_text(op.lower), _text(op.upper)] if op.lower.as_constant() != 0 else [_text(op.upper)]
-        )
-        steps = [*ends, str(op.step)] if op.step != 1 else ends
-        assert op.induction is not None
-        said = [f"loop {self.loops[op.induction]}"] if op.induction in self.loops else []
+        induction, lower, upper = op.counted
+        ends = [lower, upper] if lower.as_constant() != 0 else [upper]
+        steps = [*map(_text, ends)] + [str(op.step)] * (op.step != 1)
+        said = [f"loop {self.loops[induction]}"] if induction in self.loops else []
         said += ["on threads"] * op.is_parallel
         note = f"  # {', '.join(said)}" if said else ""
-        yield f"for {op.induction} in range({', '.join(steps)}):{note}"
+        yield f"for {induction} in range({', '.join(steps)}):{note}"
         yield from (INDENT + line for line in self.block(op.body))
 
     def generic(self, op: GenericOp) -> Iterator[str]:

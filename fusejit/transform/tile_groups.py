@@ -31,7 +31,6 @@ from fusejit.ir.execution_plan import Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Alloc,
     Block,
     GenericOp,
     Init,
@@ -45,14 +44,9 @@ from fusejit.ir.ops import (
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.transform.core.rules import (
-    new_symbol,
-    next_alias_class,
-    symbols_of,
-    unused,
-    with_versions,
-)
-from fusejit.transform.core.slices import Origin, moved_identity, part_of, shifted
+from fusejit.transform.core.destinations import with_memory
+from fusejit.transform.core.rules import new_symbol, symbols_of, with_versions
+from fusejit.transform.core.slices import Origin, extents_reached, moved_identity, part_of, shifted
 
 TILE_POINTS = 2048
 """Points of a tile of whole rows: all that a group reads and writes stays near the core."""
@@ -197,11 +191,7 @@ class _TiledGroup:
             return init
         starts = [shifted(r, origin) for r in init.map.results]
         source = self._read(Operand(init.start, moved_identity(starts)))
-        dims = [r.as_dim() for r in init.map.results]
-        extents = tuple(
-            domain[d] if d in origin and d is not None else extent
-            for d, extent in zip(dims, init.start.type.extents, strict=True)
-        )
+        extents = extents_reached(init.map, domain, init.start.type.extents, origin)
         part = Value(f"{init.start.name}_tile", TensorType(init.start.type.dtype, extents))
         self.body.append(ViewOp(results=(part,), source=source.value, map=source.map))
         return replace(init, start=part)
@@ -214,12 +204,9 @@ class _TiledGroup:
         if store is not None and store.value is result:
             whole = store.view
         else:
-            name = unused(result.name, {b.name for b in self.graph.buffers})
-            alias_class = next_alias_class(self.graph)
-            buffer = Buffer(name, result.type, alias_class, order=result.order)
-            self.graph = replace(self.graph, buffers=[*self.graph.buffers, buffer])
-            whole = View.whole(buffer)
-            self.before.append(Alloc(buffer=buffer, location=op.location))
+            self.graph, alloc = with_memory(self.graph, result, op)
+            self.before.append(alloc)
+            whole = View.whole(alloc.buffer)
             self.after.append(Load(results=(result,), location=op.location, view=whole, version=0))
         view = View(whole.buffer, whole.map.compose(moved_identity(starts)), tile.type.extents)
         self.body.append(Store(location=op.location, view=view, value=tile, version=0))
@@ -242,12 +229,6 @@ class _TiledGroup:
         """How wide tiles are in each shared loop, and how many there are."""
         integers = Integers(2 * len(self.loops) + 1)
         found: dict[str, Integer] = {}
-
-        def cut(shared: _SharedLoop, left: Integer) -> Integer:
-            """Take as much of the shared loop into a tile as fits, then of the loops around it."""
-            extent = integers(shared.extent)
-            counted(shared, extent.minimum(left).maximum(1))
-            return left.floordiv(extent.maximum(1))
 
         def counted(shared: _SharedLoop, tile: Integer) -> None:
             found[shared.tile] = tile
@@ -277,8 +258,10 @@ class _TiledGroup:
             is_wide = left - whole.minimum(STRIP_COLUMNS)
             counted(columns, is_wide.at_least(0, rounded, whole).maximum(1))
             left = left.floordiv(whole.maximum(1))
-        for shared in reversed(rest):
-            left = cut(shared, left)
+        for shared in reversed(rest):  # as much of one as fits, then of the loops around it
+            extent = integers(shared.extent)
+            counted(shared, extent.minimum(left).maximum(1))
+            left = left.floordiv(extent.maximum(1))
         items = reduce(Integer.__mul__, (found[shared.count] for shared in self.loops))
         return integers.bound("tiles", {**found, self.items: items})
 

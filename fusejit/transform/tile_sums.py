@@ -116,10 +116,10 @@ def _scheduled(graph: Graph, op: GenericOp, plan: Plan) -> Graph:
     numbers = {d if outer is op else axes[d]: n for d, n in sizes.items()}
     if not numbers:
         return graph
-    tiled = in_tiles(graph, outer, numbers, SUBSCRIPTS[: len(outer.domain)], STEP, False)
-    graph, inner = tiled.graph, tiled.op
+    names = SUBSCRIPTS[: len(outer.domain)]
+    graph, inner, tiles = in_tiles(graph, outer, numbers, names, STEP, False)
     if outer is not op:
-        graph, inner = _fused(graph, tiled.op, op)
+        graph, inner = _fused(graph, inner, op)
     start = inner.inits[0].start
     fill = None if start is None else _source(graph, start)
     if isinstance(fill, GenericOp) and not fill.inputs:
@@ -130,7 +130,7 @@ def _scheduled(graph: Graph, op: GenericOp, plan: Plan) -> Graph:
     tile = RegisterTile(tuple(extents), plan.vector_dim)
     inner = _op_of(graph, inner.results[0])
     graph = replaced(graph, inner, [replace(inner, register_tile=tile)])
-    loop = loop_of(graph, tiled.tiles[0].loop)
+    loop = loop_of(graph, tiles[0].loop)
     return replaced(graph, loop, [replace(loop, is_parallel=True)])
 
 

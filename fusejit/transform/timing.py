@@ -6,6 +6,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,13 +40,9 @@ def _seconds(call: Callable[[], Any], number: int) -> float:
 
 def with_progress(items: Iterable[T], what: str) -> Iterator[T]:
     """The items, with a progress bar on a terminal if the package rich is installed."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    try:
-        progress = importlib.import_module("rich.progress")
-        console = importlib.import_module("rich.console").Console(stderr=True)
-    except ImportError:
-        yield from items
-        return
-    yield from progress.track(items, what, console=console, transient=True)
+    if sys.stderr.isatty():
+        with suppress(ImportError):
+            progress = importlib.import_module("rich.progress")
+            console = importlib.import_module("rich.console").Console(stderr=True)
+            items = progress.track(items, what, console=console, transient=True)
+    yield from items

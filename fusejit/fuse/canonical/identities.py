@@ -29,15 +29,9 @@ Identity = Callable[[PayloadBuilder, Instr], int | None]
 ROUNDINGS = frozenset({"floor", "ceil", "trunc", "rint"})
 
 
-def definition(builder: PayloadBuilder, ref: int) -> Instr | None:
-    """The instruction after a ref, or None for a block argument."""
-    position = ref - len(builder.arguments)
-    return builder.instrs[position] if position >= 0 else None
-
-
 def number_of(builder: PayloadBuilder, ref: int) -> Any:
     """The number of a constant, or None."""
-    instr = definition(builder, ref)
+    instr = builder.instr_of(ref)
     return instr.attr if instr is not None and instr.op == "const" else None
 
 
@@ -52,7 +46,7 @@ def _is(number: Any, value: float) -> bool:
 
 def _operands_of(builder: PayloadBuilder, ref: int, op: str) -> tuple[int, ...] | None:
     """The operands of the ``op`` that makes ``ref``, or None if something else makes it."""
-    instr = definition(builder, ref)
+    instr = builder.instr_of(ref)
     return instr.operands if instr is not None and instr.op == op else None
 
 
@@ -93,7 +87,7 @@ def _involution(builder: PayloadBuilder, instr: Instr) -> int | None:
 def _rounding(builder: PayloadBuilder, instr: Instr) -> int | None:
     """What is whole already: a rounded number, an integer, an integer in a float."""
     (operand,) = instr.operands
-    inner = definition(builder, operand)
+    inner = builder.instr_of(operand)
     if instr.dtype.kind != "f" or (inner is not None and inner.op in ROUNDINGS):
         return operand
     if inner is not None and inner.op == "cast":
@@ -104,7 +98,7 @@ def _rounding(builder: PayloadBuilder, instr: Instr) -> int | None:
 def _absolute(builder: PayloadBuilder, instr: Instr) -> int | None:
     """``abs(abs(x))``, ``abs(-x)``; unsigned numbers; squares, where they do not wrap."""
     (operand,) = instr.operands
-    inner = definition(builder, operand)
+    inner = builder.instr_of(operand)
     if instr.dtype.kind in "bu":
         return operand
     if inner is None:
@@ -117,7 +111,7 @@ def _absolute(builder: PayloadBuilder, instr: Instr) -> int | None:
 
 def _square(builder: PayloadBuilder, instr: Instr) -> int | None:
     """``square(-x)`` and ``square(abs(x))`` are ``square(x)``, for integers that wrap too."""
-    inner = definition(builder, instr.operands[0])
+    inner = builder.instr_of(instr.operands[0])
     if inner is not None and inner.op in ("negative", "absolute", "fabs"):
         return builder.op("square", inner.operands, instr.dtype)
     return None
@@ -199,7 +193,7 @@ def _divide_by_power_of_two(builder: PayloadBuilder, instr: Instr) -> int | None
 # -------------------------------------------------------------------------------- logic, selection
 def _negated_comparison(builder: PayloadBuilder, instr: Instr) -> int | None:
     """``not (a == b)``; ``not (a < b)`` only where there is no NaN."""
-    inner = definition(builder, instr.operands[0])
+    inner = builder.instr_of(instr.operands[0])
     row = None if inner is None else SCALAR_OPS.get(inner.op)
     if inner is None or row is None:
         return None
@@ -231,7 +225,7 @@ def _select(builder: PayloadBuilder, instr: Instr) -> int | None:
 # ------------------------------------------------------------------------------------------ casts
 def _cast(builder: PayloadBuilder, instr: Instr) -> int | None:
     """``cast(cast(x))`` is one cast where the first loses nothing that shows in the second."""
-    inner = definition(builder, instr.operands[0])
+    inner = builder.instr_of(instr.operands[0])
     if builder.dtype_of(instr.operands[0]) == instr.dtype:
         return instr.operands[0]
     if inner is None or inner.op != "cast":

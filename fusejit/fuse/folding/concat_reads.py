@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
@@ -329,12 +330,8 @@ def _mentions(graph: Graph) -> set[Buffer]:
     for op in walk(graph.block):
         if isinstance(op, Alias):
             found |= {op.buffer, op.buffer.root}
-    by_class: dict[int, list[Buffer]] = {}
-    for buffer in graph.buffers:
-        by_class.setdefault(buffer.alias_class, []).append(buffer)
-    for buffers in by_class.values():
-        found |= set(buffers) if len(buffers) > 1 else set()
-    return found
+    count = Counter(buffer.alias_class for buffer in graph.buffers)
+    return found | {buffer for buffer in graph.buffers if count[buffer.alias_class] > 1}
 
 
 def _in_region(op: GenericOp, region: ReadRegion, loaded: dict[Value, Concatenated]) -> GenericOp:

@@ -51,6 +51,8 @@ class Reject:
 
 
 ACCEPT = Accept("all that is legal", "whatever is computed again")
+Places = tuple[tuple[Use, IndexingMap], ...]
+"""Uses of a producer, each with the points that it needs."""
 ControlFusionFn = Callable[[GenericOp, int, GenericOp, BlockContext], Accept | Reject]
 
 
@@ -99,7 +101,7 @@ def fold_if_profitable(
 # ------------------------------------------------------------------------------------ the reasons
 def _single_use(
     producer: GenericOp,
-    places: tuple[tuple[Use, IndexingMap], ...],
+    places: Places,
     consumer: GenericOp,
     context: BlockContext,
 ) -> Accept:
@@ -144,7 +146,7 @@ def _repeated(
 
 
 def _recompute_or_keep(
-    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
+    producer: GenericOp, places: Places, context: BlockContext
 ) -> Accept | Reject:
     for use, _ in places:
         pair = (producer, use.operand_index, use.consumer)
@@ -178,7 +180,7 @@ def _recompute_or_keep(
     )
 
 
-def _are_shifts(places: tuple[tuple[Use, IndexingMap], ...]) -> bool:
+def _are_shifts(places: Places) -> bool:
     """Whether one op needs them all, at constant distances from each other."""
     (first, base), *others = places
     return all(
@@ -239,19 +241,11 @@ def is_needed_once(producer: GenericOp, context: BlockContext) -> bool:
     return few and len(distinct_uses(producer, context)) == 1
 
 
-def distinct_uses(
-    producer: GenericOp, context: BlockContext
-) -> tuple[tuple[Use, IndexingMap], ...]:
+def distinct_uses(producer: GenericOp, context: BlockContext) -> Places:
     """The uses of a producer, those that need the same points in the same op counted once."""
-    known: tuple[tuple[Use, IndexingMap], ...] | None = context.distinct_uses.get(producer)
-    if known is None:
-        known = context.distinct_uses[producer] = tuple(_distinct_uses(producer, context).values())
-    return known
-
-
-def _distinct_uses(
-    producer: GenericOp, context: BlockContext
-) -> dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]]:
+    known: Places | None = context.distinct_uses.get(producer)
+    if known is not None:
+        return known
     places: dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]] = {}
     for use in context.uses(producer):
         if check_fold(producer, use.operand_index, use.consumer, context):
@@ -260,12 +254,11 @@ def _distinct_uses(
             continue
         needed = context.needed(producer, use.operand_index, use.consumer)
         places.setdefault((use.consumer, needed), (use, needed))
-    return places
+    known = context.distinct_uses[producer] = tuple(places.values())
+    return known
 
 
-def moved_bytes(
-    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
-) -> tuple[int, int]:
+def moved_bytes(producer: GenericOp, places: Places, context: BlockContext) -> tuple[int, int]:
     """Bytes per element to compute, write and read back the producer, and those to recompute it.
 
     The second counts only arrays that the consumers do not read anyway.

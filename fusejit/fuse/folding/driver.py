@@ -7,7 +7,6 @@ reads ``e`` once. Only then are producers with several places recomputed, where 
 
 from __future__ import annotations
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.folding.cost import (
     Accept,
@@ -83,23 +82,13 @@ class _Session:
     refused: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
 
     def run(self) -> None:
-        while self._sweep(single=True) or self._sweep(single=False):
+        sweep, fold_into = self.context.sweep, self._fold_into
+        while sweep(lambda op: fold_into(op, True)) or sweep(lambda op: fold_into(op, False)):
             pass
         for consumer in self.context.generics():
             for k in range(len(consumer.operand_values)):
                 self._note_refusal(k, consumer)
         self.report.refused.extend(self.refused.values())
-
-    def _sweep(self, single: bool) -> bool:
-        """Fold into each consumer in program order what is accepted; whether anything was."""
-        folded = False
-        for consumer in self.context.generics():
-            check_budget()
-            current: GenericOp | None = consumer
-            while current is not None:
-                current = self._fold_into(current, single)
-                folded |= current is not None
-        return folded
 
     def _fold_into(self, consumer: GenericOp, single: bool) -> GenericOp | None:
         """Fold the first producer that may be; returns the op that takes the consumer's place."""
@@ -163,14 +152,11 @@ class _Session:
             return
         broken = check_fold(producer, operand_index, consumer, self.context)
         verdict = broken or self.control(producer, operand_index, consumer, self.context)
-        if isinstance(verdict, Illegal | Reject) and not _is_in_one_tile(producer, consumer):
+        # a schedule has put both into the loops of a register tile
+        are_in_one_tile = any(op.register_tile is not None for op in (producer, consumer))
+        if isinstance(verdict, Illegal | Reject) and not are_in_one_tile:
             names = (producer.name, consumer.name)
             why = (verdict.rule, verdict.reason)
             refusal = Refusal(*names, *why, consumer.location, value, consumer.results[-1])
             key = (producer.results[0].name, consumer.results[0].name, refusal.rule)
             self.refused.setdefault(key, refusal)
-
-
-def _is_in_one_tile(producer: GenericOp, consumer: GenericOp) -> bool:
-    """Whether a schedule has put both into the loops of a register tile."""
-    return producer.register_tile is not None or consumer.register_tile is not None

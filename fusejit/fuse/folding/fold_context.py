@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass
 from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.fold import fused_to_producer
@@ -109,6 +110,20 @@ class BlockContext:
             op = self._slots[place]
             if isinstance(op, GenericOp):
                 yield op
+
+    def sweep(self, fused: Callable[[GenericOp], GenericOp | None]) -> bool:
+        """Fuse something with each generic op as often as possible; whether anything was fused.
+
+        ``fused`` gives the op that has taken the place of another one, if it did.
+        """
+        changed = False
+        for op in self.generics():
+            check_budget()
+            current: GenericOp | None = op
+            while current is not None:
+                current = fused(current)
+                changed |= current is not None
+        return changed
 
     def __contains__(self, op: object) -> bool:
         """Whether the op stands in this block."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.tidy_operands import merge_operands, tidy
 from fusejit.fuse.folding.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
@@ -95,22 +94,11 @@ class _Session:
     def run(self) -> bool:
         """Merge until nothing changes; whether anything did."""
         changed = False
-        while self._sweep():
+        while self.context.sweep(self._merge_into):
             changed = True
+            self.refused.clear()  # the last sweep says what stays apart
         self.notes.refused.extend(self.refused.values())
         return changed
-
-    def _sweep(self) -> bool:
-        """Merge siblings into each op in program order; whether any were merged."""
-        merged = False
-        self.refused.clear()  # the last sweep says what stays apart
-        for op in self.context.generics():
-            check_budget()
-            current: GenericOp | None = op
-            while current is not None:
-                current = self._merge_into(current)
-                merged |= current is not None
-        return merged
 
     def _merge_into(self, op: GenericOp) -> GenericOp | None:
         """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""

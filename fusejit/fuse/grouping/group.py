@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
+from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.fuse.grouping.forming import ControlGroupFn, Forming, Read, neighbour, why_joined
 from fusejit.fuse.grouping.order import in_order
@@ -105,10 +106,10 @@ class _Grouping:
 
         def end_stretch(at: Op | None = None) -> None:
             self.store_at_end = at if isinstance(at, Store) and at.mask is None else None
-            formed = [g for g in self._form(stretch) if self._why(g)]
+            formed = self._form(stretch)
             if any(self._stores_too_early(g, stretch) for g in formed):
                 self.store_at_end = None
-                formed = [g for g in self._form(stretch) if self._why(g)]
+                formed = self._form(stretch)
             if formed:
                 ops.extend(in_order(stretch, [g.ops for g in formed]))
                 groups.extend(self._finished(g) for g in formed)
@@ -154,7 +155,7 @@ class _Grouping:
 
     # -- forming --------------------------------------------------------------------------------
     def _form(self, stretch: Sequence[Op]) -> list[Forming]:
-        """Every op of the stretch in a group, many of them alone, in an order that may run."""
+        """The groups of the stretch that pay, in an order that may run."""
         formed: list[Forming] = []
         group_of: dict[Value, int] = {}  # values computed here, and arrays read here
         readers: dict[Value, list[int]] = {}
@@ -174,7 +175,7 @@ class _Grouping:
             for read in reads:
                 if read.map.rank:
                     readers.setdefault(read.root, []).append(at)
-        return formed
+        return [group for group in formed if self._why(group)]
 
     def _ready(self, root: Value, group_of: Mapping[Value, int]) -> int:
         """The first group in which a value can be read.
@@ -337,10 +338,9 @@ class _Grouping:
 
     def _reads_class(self, op: Op, alias_class: int) -> bool:
         """Whether the op reads memory of a class."""
-        loads: list[Load | None] = [op] if isinstance(op, Load) else []
-        if isinstance(op, GenericOp):
-            loads = [self._load_under_views(read.root)[0] for read in self._reads(op)]
-        return any(s is not None and s.view.buffer.alias_class == alias_class for s in loads)
+        if isinstance(op, Load):
+            return op.view.buffer.alias_class == alias_class
+        return isinstance(op, GenericOp) and alias_class in read_classes(op, self.defining)
 
     def _load_under_views(self, root: Value) -> tuple[Load | None, bool]:
         """The load whose memory a value shows, and whether its axes were split or merged."""

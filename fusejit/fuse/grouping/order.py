@@ -9,13 +9,10 @@ from fusejit.ir.ops import Alloc, ConstantOp, GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
 
 
-def _behind_views(op: Op, definer: Mapping[Value, Op]) -> Op | None:
+def _behind_views(op: Op | None, definer: Mapping[Value, Op]) -> Op | None:
     """The op that computes what a chain of views shows."""
     while isinstance(op, ViewOp):
-        source = definer.get(op.source)
-        if source is None:
-            return None
-        op = source
+        op = definer.get(op.source)
     return op
 
 
@@ -24,6 +21,10 @@ def in_order(stretch: Sequence[Op], groups: Sequence[Sequence[GenericOp]]) -> It
     definer = {v: op for op in stretch for v in op.results}
     group_of = {op: g for g in groups for op in g}
     done: set[Op] = set()
+
+    def sources(op: Op) -> list[Op]:
+        """The ops of the stretch that an op reads."""
+        return [definer[v] for v in used_values(op) if v in definer]
 
     def place(op: Op) -> Iterator[Op]:
         """The op (with its group) after all that it reads."""
@@ -34,21 +35,18 @@ def in_order(stretch: Sequence[Op], groups: Sequence[Sequence[GenericOp]]) -> It
         for member in members:
             done.add(member)
         for member in members:
-            for source in (definer.get(v) for v in used_values(member)):
-                if source is not None and source not in members:
+            for source in sources(member):
+                if source not in members:
                     yield from outside(source, members)
         for member in members:  # views of members stand between them
-            for source in (definer.get(v) for v in used_values(member)):
-                if source is not None:
-                    yield from place(source)
+            for source in sources(member):
+                yield from place(source)
             yield member
 
     def outside(op: Op, members: Sequence[Op]) -> Iterator[Op]:
         """``place`` for what a group reads, but for views of its own values."""
-        sources = [s for s in (definer.get(v) for v in used_values(op)) if s is not None]
-        if isinstance(op, ViewOp) and any(_behind_views(s, definer) in members for s in sources):
-            return
-        yield from place(op)
+        if not isinstance(op, ViewOp) or _behind_views(op, definer) not in members:
+            yield from place(op)
 
     for op in stretch:  # what reads nothing that is computed here
         if isinstance(op, Alloc | ConstantOp | Load):

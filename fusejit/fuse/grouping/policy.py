@@ -18,6 +18,7 @@ from fusejit.dataclass import dataclass
 from fusejit.fuse.folding.cost import (
     Accept,
     ControlFusionFn,
+    Places,
     Reject,
     distinct_uses,
     fold_aggressively,
@@ -25,11 +26,10 @@ from fusejit.fuse.folding.cost import (
     moved_bytes,
     payload_cost_ns,
 )
-from fusejit.fuse.folding.fold_context import BlockContext, Use
+from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.siblings import ControlMergeFn, saved_by_merge, why_merged
 from fusejit.fuse.grouping.forming import ControlGroupFn, neighbour, saved_by_join, why_joined
 from fusejit.interrupts import is_from_handler
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.target_facts import Target
 from fusejit.options import check_fusion
@@ -143,19 +143,8 @@ def _about_folds(decide: FusionPolicyFn) -> ControlFusionFn:
 
 def _about_merges(decide: FusionPolicyFn) -> ControlMergeFn:
     def control(other: GenericOp, op: GenericOp, context: BlockContext) -> Accept | Reject:
-        reads = _reads_of(other, op)
-        candidate = FusionCandidate(
-            "merge",
-            other,
-            (other,),
-            reads[0] if reads else None,
-            op,
-            len(reads),
-            1,
-            payload_cost_ns(other.payload, context.target),
-            saved_by_merge(other, op),
-            why_merged(other, op, context),
-        )
+        saved, default = saved_by_merge(other, op), why_merged(other, op, context)
+        candidate = _beside("merge", other, (other,), op, context.target, saved, default)
         return _asked(decide, candidate, "beside")
 
     return control
@@ -163,27 +152,29 @@ def _about_merges(decide: FusionPolicyFn) -> ControlMergeFn:
 
 def _about_groups(decide: FusionPolicyFn) -> ControlGroupFn:
     def control(members: Sequence[GenericOp], op: GenericOp, target: Target) -> Accept | Reject:
-        member = neighbour(members, op)
-        reads = _reads_of(member, op)
-        candidate = FusionCandidate(
-            "group",
-            member,
-            tuple(members),
-            reads[0] if reads else None,
-            op,
-            len(reads),
-            1,
-            payload_cost_ns(member.payload, target),
-            saved_by_join(members, op),
-            why_joined(members, op, target),
-        )
+        member, saved = neighbour(members, op), saved_by_join(members, op)
+        default = why_joined(members, op, target)
+        candidate = _beside("group", member, tuple(members), op, target, saved, default)
         return _asked(decide, candidate, "in one loop with")
 
     return control
 
 
-def _reads_of(producer: GenericOp, consumer: GenericOp) -> list[int]:
-    return [k for k, v in enumerate(consumer.operand_values) if v in producer.results]
+def _beside(
+    kind: str,
+    producer: GenericOp,
+    producers: tuple[GenericOp, ...],
+    consumer: GenericOp,
+    target: Target,
+    bytes_saved: int,
+    default: Accept | Reject,
+) -> FusionCandidate:
+    """A candidate of which the producer is computed once."""
+    reads = [k for k, v in enumerate(consumer.operand_values) if v in producer.results]
+    first, cost_ns = reads[0] if reads else None, payload_cost_ns(producer.payload, target)
+    return FusionCandidate(
+        kind, producer, producers, first, consumer, len(reads), 1, cost_ns, bytes_saved, default
+    )
 
 
 def _asked(decide: FusionPolicyFn, candidate: FusionCandidate, word: str) -> Accept | Reject:
@@ -198,9 +189,7 @@ def _asked(decide: FusionPolicyFn, candidate: FusionCandidate, word: str) -> Acc
     return _decision(answer)
 
 
-def _bytes_saved(
-    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
-) -> int:
+def _bytes_saved(producer: GenericOp, places: Places, context: BlockContext) -> int:
     keep, again = moved_bytes(producer, places, context)
     if not context.kept_for(producer):
         return keep - again

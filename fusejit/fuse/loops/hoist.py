@@ -88,21 +88,20 @@ class _Hoisting:
     def split(self, loop: Loop) -> list[Op]:
         """The ops that leave the loop, then the loop without them."""
         invariant = self._invariant(loop)
-        needed: set[Op] = {
-            op for op in invariant if isinstance(op, GenericOp) and self._is_expensive(op)
-        }
-        if not needed:
+        generic = (op for op in invariant if isinstance(op, GenericOp))
+        expensive = [*filter(self._is_expensive, generic)]
+        if not expensive:
             return [loop]
-        for op in needed:
-            assert isinstance(op, GenericOp)
+        for op in expensive:
             why = "it is the same in each iteration"
             names = (op.name, "the loop", op.location)
             self.report.folded.append(Folded(*names, "hoist", "same in each iteration", why))
-        wanted = {v for op in needed for v in op.operand_values}
-        for op in reversed(invariant):
-            if op in needed or any(r in wanted for r in op.results):
-                needed.add(op)
-                wanted.update(op.operand_values)
+        needed: set[Op] = {*expensive}
+        wanted = {v for op in expensive for v in op.operand_values}
+        for other in reversed(invariant):
+            if any(r in wanted for r in other.results):
+                needed.add(other)
+                wanted.update(other.operand_values)
         leaving = [op for op in invariant if op in needed]
         kept = [op for op in loop.body.ops if op not in needed]
         return [*leaving, replace(loop, body=replace(loop.body, ops=kept))]
@@ -126,15 +125,13 @@ class _Hoisting:
 
     def _may_leave(self, op: Op, written: frozenset[int]) -> bool:
         """Whether the op is pure, reads no memory the loop writes, and depends on no iteration."""
+        if not symbols_of(op) <= self.symbols:  # only the kernel knows sizes or subscripts of it
+            return False
         if isinstance(op, Load):
-            return op.view.buffer.alias_class not in written and self._is_known(op)
+            return op.view.buffer.alias_class not in written
         if isinstance(op, GenericOp):
-            return not op.payload.has_extract() and self._is_known(op)
-        return isinstance(op, ConstantOp | ViewOp | ReshapeOp) and self._is_known(op)
-
-    def _is_known(self, op: Op) -> bool:
-        """Whether sizes and subscripts of the op are known before the kernel runs."""
-        return symbols_of(op) <= self.symbols
+            return not op.payload.has_extract()
+        return isinstance(op, ConstantOp | ViewOp | ReshapeOp)
 
     def _is_expensive(self, op: GenericOp) -> bool:
         if op.library_call is not None:

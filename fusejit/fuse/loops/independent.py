@@ -101,7 +101,6 @@ def _too_short(loop: Loop) -> Dependence | None:
 
 def dependence(loop: Loop, defined: Mapping[Value, Op]) -> Dependence | None:
     """What orders the iterations of a counted loop; None if nothing does."""
-    assert loop.induction is not None
     if loop.carried:
         names, several = carried_names(loop)
         which = "go" if several else "goes"
@@ -165,8 +164,8 @@ def _shared_memory(loop: Loop, ops: Sequence[Op], defined: Mapping[Value, Op]) -
 
 def _is_apart(touched: Sequence[Access], axis: int, loop: Loop, varying: set[str]) -> bool:
     """Whether accesses of different iterations differ along an axis."""
-    induction, step = loop.induction or "", loop.step
-    symbol = Sym(induction)
+    induction, first, last = loop.counted
+    symbol, step = Sym(induction), loop.step
     fixed_reads: list[AffineExpr] = []
     coefficient = 0
     base: AffineExpr | None = None
@@ -198,8 +197,7 @@ def _is_apart(touched: Sequence[Access], axis: int, loop: Loop, varying: set[str
         low, high = min(low, below + distance), max(high, above + distance)
     if base is None or high - low >= abs(coefficient * step):
         return False
-    first, last = loop.lower, loop.upper
-    if not fixed_reads or first is None or last is None or step < 0:
+    if not fixed_reads or step < 0:
         return not fixed_reads
     ends = (first, last - 1) if coefficient > 0 else (last - 1, first)
     least, most = base + ends[0] * coefficient + low, base + ends[1] * coefficient + high

@@ -151,7 +151,8 @@ class _Splitting:
         has_stores = any(isinstance(op, Write) for op in walk(Block((), own)))
         if not kept and not has_stores:
             return None
-        again = [op for op in own if op in copied and _is_needed(op, needed, made, copied)]
+        wanted = _needed_again(needed, made, copied)
+        again = [op for op in own if op in copied and op in wanted]
         return self.halves(loop, own, behind, kept, again)
 
     def is_worth(self, own: Sequence[Op]) -> bool:
@@ -190,13 +191,11 @@ class _Splitting:
         again: Sequence[Op],
     ) -> list[Op] | None:
         """Memory for what is kept, and the loop over blocks with both loops in it."""
-        assert loop.induction is not None
-        assert loop.lower is not None
-        assert loop.upper is not None
-        tag = f"{loop.induction}_b{self.count}"
+        induction, lower, upper = loop.counted
+        tag = f"{induction}_b{self.count}"
         number, end = AffineExpr.symbol(tag), AffineExpr.symbol(f"{tag}e")
-        first = loop.lower + number * BLOCK
-        place = IndexingMap(0, (AffineExpr.symbol(loop.induction) - first,))
+        first = lower + number * BLOCK
+        place = IndexingMap(0, (AffineExpr.symbol(induction) - first,))
         buffers = [
             Buffer(
                 f"{tag}_{value.name}",
@@ -210,9 +209,8 @@ class _Splitting:
             for buffer, value in zip(buffers, kept, strict=True)
         ]
         body = Block((), [*own, *stores])
-        first_half = replace(
-            loop, results=(), carried=(), body=body, lower=first, upper=end, location=UNKNOWN
-        )
+        in_block = replace(loop, lower=first, upper=end, location=UNKNOWN)
+        first_half = replace(in_block, results=(), carried=(), body=body)
         if dependence(first_half, self.defined) is not None:
             return None
         renamed: dict[Value, Value] = {}
@@ -230,25 +228,16 @@ class _Splitting:
         in_order = substitute_in_block(in_order, renamed)
         arguments = tuple(replace(v) for v in loop.body.arguments)
         yields, results = (tuple(map(replace, loop.results)) for _ in range(2))
-        second_half = replace(
-            loop,
-            results=yields,
-            carried=arguments,
-            body=in_order,
-            lower=first,
-            upper=end,
-            location=UNKNOWN,
-        )
+        second_half = replace(in_block, results=yields, carried=arguments, body=in_order)
         integers = Integers(1)
-        limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(loop.upper)})
-        trips = loop.upper - loop.lower
+        limit = integers.bound("end", {f"{tag}e": integers(first + BLOCK).minimum(upper)})
         blocks = replace(
             loop,
             results=results,
             body=Block(arguments, [*limit, first_half, second_half], yields),
             induction=tag,
             lower=AffineExpr.const(0),
-            upper=(trips + (BLOCK - 1)).floordiv(BLOCK),
+            upper=(upper - lower + (BLOCK - 1)).floordiv(BLOCK),
             location=UNKNOWN,
             is_split=True,
         )
@@ -360,8 +349,8 @@ def _symbols(ops: Sequence[Op]) -> frozenset[str]:
     return frozenset().union(*(symbols_of(op) for op in walk(Block((), list(ops)))))
 
 
-def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op]) -> bool:
-    """Whether the second half reads an op that it computes again, or one that such an op reads."""
+def _needed_again(needed: set[Value], made: dict[Value, Op], copied: set[Op]) -> set[Op]:
+    """The ops that the second half reads and computes again, and those that such ops read."""
     wanted = {made[v] for v in needed if v in made and made[v] in copied}
     todo = list(wanted)
     while todo:
@@ -369,7 +358,7 @@ def _is_needed(op: Op, needed: set[Value], made: dict[Value, Op], copied: set[Op
             if value in made and made[value] not in wanted:
                 wanted.add(made[value])
                 todo.append(made[value])
-    return op in wanted
+    return wanted
 
 
 def _number(result: Value, array: Value, place: IndexingMap) -> GenericOp:

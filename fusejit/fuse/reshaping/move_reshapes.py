@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
-from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
 from fusejit.ir.execution_plan import FusionReport, Refusal
@@ -68,23 +67,22 @@ def note_reshapes(graph: Graph, report: FusionReport) -> Graph:
             try:
                 session.moved_up(op)
             except Refused as refused:
-                report.refused.append(_refusal(producer, consumers[0], refused.illegal))
+                names, rule = (producer.name, consumers[0].name), refused.illegal.rule
+                reason = f"a reshape stands between them: {refused.illegal.reason}"
+                ends = (producer.results[-1], consumers[0].results[-1])
+                refusal = Refusal(*names, rule, reason, consumers[0].location, *ends)
+                report.refused.append(refusal)
         return block
 
     rewrite_blocks(graph, note)
     return graph
 
 
-def _refusal(producer: GenericOp, consumer: GenericOp, illegal: Illegal) -> Refusal:
-    reason = f"a reshape stands between them: {illegal.reason}"
-    names, values = (producer.name, consumer.name), (producer.results[-1], consumer.results[-1])
-    return Refusal(*names, illegal.rule, reason, consumer.location, *values)
-
-
 Move = Callable[["_Session", ReshapeOp], bool]
 
 
 def _moved(graph: Graph, move: Move) -> Graph:
+    """Move reshapes in every block until none moves any more."""
     outer = definitions(graph.block)
     fixed = frozenset(s.name for s in graph.symbols)
 
@@ -92,7 +90,8 @@ def _moved(graph: Graph, move: Move) -> Graph:
         if not any(isinstance(op, ReshapeOp) for op in block.ops):
             return block
         session = _Session(block, leaving, outer, fixed)
-        session.run(move)
+        while any(move(session, op) for op in [*session.ops] if isinstance(op, ReshapeOp)):
+            session.changed = True
         return replace(block, ops=session.ops) if session.changed else block
 
     return cancel_reshapes(rewrite_blocks(graph, rewrite))
@@ -114,11 +113,6 @@ class _Session:
         self.defined = dict(self.defined)
         for op in self.ops:
             self.defined.update(dict.fromkeys(op.results, op))
-
-    def run(self, move: Move) -> None:
-        """Move reshapes until none moves any more."""
-        while any(move(self, op) for op in list(self.ops) if isinstance(op, ReshapeOp)):
-            self.changed = True
 
     def users(self, value: Value) -> list[Op]:
         """The ops of the block that read the value, themselves or in their blocks."""
@@ -156,10 +150,13 @@ class _Session:
             raise Refused("producer is parallel", f"reduction producer {producer.name}")
         if op.source in self.leaving or self.users(op.source) != [op]:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")
-        late = self._symbols_between(producer, op) & symbols_of(op)
+        between = self.ops[self.ops.index(producer) : self.ops.index(op)]
+        late = {symbol for o in between for symbol in symbols_bound(o)} & symbols_of(op)
         if late:
             raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed after it")
-        if self._is_checked_between(producer, op) and not self._symbols(op) <= self.fixed:
+        extents = (*op.source.type.extents, *op.results[0].type.extents)
+        is_fixed = all(e.symbols() <= self.fixed for e in extents)
+        if not is_fixed and any(isinstance(o, Assert) for o in between):
             raise Refused("sizes are known", "that they fit the reshape is checked after it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
@@ -169,21 +166,6 @@ class _Session:
             raise Refused("the value is the only result", f"{producer.name} has several results")
         self._require_free(regrouping)
         return regrouping
-
-    def _symbols_between(self, first: Op, last: Op) -> set[str]:
-        """The integers that ops between two others name."""
-        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
-        return {symbol for op in ops for symbol in symbols_bound(op)}
-
-    def _is_checked_between(self, first: Op, last: Op) -> bool:
-        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
-        return any(isinstance(op, Assert) for op in ops)
-
-    @staticmethod
-    def _symbols(op: ReshapeOp) -> frozenset[str]:
-        """The integers in the extents on both sides."""
-        extents = (*op.source.type.extents, *op.results[0].type.extents)
-        return frozenset[str]().union(*(e.symbols() for e in extents))
 
     # -- down -----------------------------------------------------------------------------------
     def down(self, op: ReshapeOp) -> bool:

@@ -69,19 +69,17 @@ class _Estimate:
 
     def loop(self, op: Loop) -> Polynomial:
         """``trips`` times what the body takes at the mean of its variable."""
-        assert op.induction is not None
-        assert op.lower is not None
-        assert op.upper is not None
-        lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+        induction, *ends = op.counted
+        lower, upper = map(Polynomial.from_affine, ends)
         if (lower.names() | upper.names()) & self.unknown:
-            self.unknown.add(op.induction)
+            self.unknown.add(induction)
             return self.block(op.body) * ASSUMED
         trips = upper - lower
         if op.step != 1:
             trips = Polynomial.quotient(trips, op.step)
         if op.tiles:
             return self.tiles(op, trips)
-        return _at_mean(self.block(op.body), op.induction, lower + upper - 1) * trips
+        return _at_mean(self.block(op.body), induction, lower + upper - 1) * trips
 
     def tiles(self, op: Loop, trips: Polynomial) -> Polynomial:
         """What grows with a tile is done once for the whole extent, all else for each tile."""

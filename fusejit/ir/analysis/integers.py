@@ -11,7 +11,7 @@ Bind
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
 
 
+def _row(name: str) -> Callable[[Integer, Number], Integer]:
+    """The method that is a row of the scalar op table."""
+    return lambda self, other: self.of.apply(name, self, other)
+
+
 @dataclass(frozen=True, slots=True)
 class Integer:
     """A number of a payload; operands of its methods are such numbers, expressions, or ints."""
@@ -31,30 +36,10 @@ class Integer:
     of: Integers
     ref: int
 
-    def __add__(self, other: Number) -> Integer:
-        return self.of.apply("add", self, other)
-
-    def __sub__(self, other: Number) -> Integer:
-        return self.of.apply("subtract", self, other)
-
-    def __mul__(self, other: Number) -> Integer:
-        return self.of.apply("multiply", self, other)
-
-    def floordiv(self, other: Number) -> Integer:
-        """The quotient, rounded down; the divisor is at least 1."""
-        return self.of.apply("floor_divide", self, other)
-
-    def mod(self, other: Number) -> Integer:
-        """What the quotient leaves."""
-        return self.of.apply("remainder", self, other)
-
-    def minimum(self, other: Number) -> Integer:
-        """The smaller one."""
-        return self.of.apply("minimum", self, other)
-
-    def maximum(self, other: Number) -> Integer:
-        """The larger one."""
-        return self.of.apply("maximum", self, other)
+    __add__, __sub__, __mul__ = map(_row, ("add", "subtract", "multiply"))
+    floordiv, mod = _row("floor_divide"), _row("remainder")
+    """The quotient, rounded down, and what it leaves; the divisor is at least 1."""
+    minimum, maximum = _row("minimum"), _row("maximum")
 
     def at_least(self, other: Number, then: Number, otherwise: Number) -> Integer:
         """``then if self >= other else otherwise``."""
@@ -97,4 +82,4 @@ class Integers:
             payload=self._payloads.finish([number.ref for number in integers.values()]),
             name=name,
         )
-        return [op, *(Bind(symbol=v.name, value=v, is_local=True) for v in results)]
+        return [op, *(Bind(symbol=v.name, value=v, is_local=is_local) for v in results)]

@@ -37,13 +37,10 @@ class SymbolFacts:
             elif self.is_nonnegative(difference):
                 self._add(difference - 1)
             return
-        if expr.op in ("le", "lt"):
+        is_smaller, is_strict = expr.op in ("le", "lt"), expr.op in ("gt", "lt")
+        if is_smaller == expected:
             difference = -difference
-        is_strict = expr.op in ("gt", "lt")
-        if expected:
-            self._add(difference - 1 if is_strict else difference)
-        else:
-            self._add(-difference if is_strict else -difference - 1)
+        self._add(difference - 1 if is_strict == expected else difference)
 
     def _add(self, fact: AffineExpr) -> None:
         """Note ``fact >= 0``."""

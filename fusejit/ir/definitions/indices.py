@@ -201,23 +201,10 @@ def attribute_value(index: Index, attributes: Mapping[str, Any]) -> int:
     return int(value if position is None else value[position])
 
 
-class AttributeList:
-    """An attribute that is a list of integers, in a formula: ``strides[0]``."""
-
-    def __init__(self, name: str, length: int) -> None:
-        self._items = [Index(ATTRIBUTE, (name, k)) for k in range(length)]
-
-    def __getitem__(self, position: int) -> Index:
-        return self._items[position]
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-
 def attribute_in_formula(name: str, default: Any) -> Any:
-    """An attribute as a formula sees it: an index or a list of them; other values as they are."""
+    """An attribute as a formula sees it: an index or several; other values as they are."""
     if isinstance(default, (tuple, list)) and all(type(v) is int for v in default):
-        return AttributeList(name, len(default))
+        return tuple(Index(ATTRIBUTE, (name, k)) for k in range(len(default)))
     return Index(ATTRIBUTE, (name, None)) if type(default) is int else default
 
 

@@ -14,7 +14,7 @@ value is combined last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,17 +104,11 @@ def check_guards(graph: Graph, paths: Paths) -> Guard | None:
 
 def argument_paths(
     arguments: Mapping[str, Any],
-    global_names: Mapping[str, Any] | None = None,
     closure: Mapping[str, Any] | None = None,
     constants: Mapping[str, Any] | None = None,
 ) -> Paths:
     """Paths that are found in mappings from names to objects."""
-    roots = {
-        "arg": arguments,
-        "global": global_names or {},
-        "closure": closure or {},
-        "const": constants or {},
-    }
+    roots = {"arg": arguments, "closure": closure or {}, "const": constants or {}}
     return lambda path: path.found_from(roots[path.root][path.name])
 
 
@@ -125,22 +119,14 @@ def host_environment(graph: Graph, paths: Paths) -> Mapping[str, Any]:
     return _HostNames(exprs, paths)
 
 
-class _HostNames(Mapping[str, Any]):
+class _HostNames(dict[str, Any]):
     def __init__(self, exprs: dict[str, HostExpr], paths: Paths) -> None:
         self._exprs = exprs
         self._paths = paths
-        self._known: dict[str, Any] = {}
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            self._known[name] = self._exprs[name].evaluate(self._paths, self)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._exprs)
-
-    def __len__(self) -> int:
-        return len(self._exprs)
+    def __missing__(self, name: str) -> Any:
+        self[name] = self._exprs[name].evaluate(self._paths, self)
+        return self[name]
 
 
 class _Interpreter:
@@ -207,8 +193,10 @@ class _Interpreter:
             case Alias():
                 self.alias(op.buffer)
             case Load():
-                arrays = [self.load(op.view)]
-                self.note_strides(op)
+                arrays, buffer = [self.load(op.view)], op.view.buffer
+                # a host function is given an argument of any strides as it lies
+                if buffer.layout is Layout.STRIDED and op.view == View.whole(buffer):
+                    self.lies_like[op.results[0]] = self.buffers[buffer]
             case Scatter():
                 self.scatter(op)
             case Assert():
@@ -233,12 +221,6 @@ class _Interpreter:
             case _:
                 raise InternalError(f"the interpreter does not know {type(op).__name__}")
         self.define_all(op.results, arrays)
-
-    def note_strides(self, load: Load) -> None:
-        """A host function is given an argument of any strides as it lies."""
-        buffer = load.view.buffer
-        if buffer.layout is Layout.STRIDED and load.view == View.whole(buffer):
-            self.lies_like[load.results[0]] = self.buffers[buffer]
 
     def load(self, view: View) -> np.ndarray:
         array = self.buffers[view.buffer]
@@ -318,14 +300,12 @@ class _Interpreter:
                 if not go_on.item():
                     return carried
                 carried = iterate()
-        assert op.induction is not None
-        assert op.lower is not None
-        assert op.upper is not None
-        bounds = (op.lower.evaluate((), self.symbols), op.upper.evaluate((), self.symbols))
-        for i in range(*bounds, op.step):
-            self.symbols[op.induction] = i
+        induction, *ends = op.counted
+        lower, upper = self.shape(ends)
+        for i in range(lower, upper, op.step):
+            self.symbols[induction] = i
             carried = iterate()
-        self.symbols.pop(op.induction, None)
+        self.symbols.pop(induction, None)
         return carried
 
     def host_call(self, op: HostCall) -> list[np.ndarray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.host import HostExpr
@@ -13,7 +12,7 @@ from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_l
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.text.host_parser import parse_host_expr
-from fusejit.ir.text.tokens import Cursor, Token
+from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES, Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
 
@@ -116,14 +115,13 @@ class ElementParser:
 
     def reassociation(self) -> Reassociation:
         expands = self.cursor.one_of(("expand", "collapse")) == "expand"
-        token, text = self.cursor.bracketed()
 
         def read(listed: str) -> Reassociation:
             parts = split_top_level(listed)
             groups = [split_top_level(part.strip().strip("[]")) for part in parts]
             return Reassociation(tuple(tuple(map(int, g)) for g in groups), expands)
 
-        return self.reading(token, read, text)
+        return self.cursor.reading(read, *self.cursor.bracketed())
 
     # -- types, maps, locations -----------------------------------------------------------------
     def type(self) -> TensorType:
@@ -141,24 +139,16 @@ class ElementParser:
         return tuple(self.listed(self.cursor.integer)) if self.cursor.accept("order") else None
 
     def affine(self) -> AffineExpr:
-        token, text = self.cursor.affine_text()
-        return self.reading(token, parse_affine_expr, text)
+        return self.cursor.reading(parse_affine_expr, *self.cursor.affine_text())
 
     def affine_list(self) -> tuple[AffineExpr, ...]:
         return tuple(self.listed(self.affine))
 
     def map(self) -> IndexingMap:
-        token, text = self.cursor.bracketed()
-        return self.reading(token, parse_indexing_map, text)
+        return self.cursor.reading(parse_indexing_map, *self.cursor.bracketed())
 
     def operand_map(self, num_dims: int) -> IndexingMap:
         return self.map() if self.cursor.at("[") else IndexingMap.identity(num_dims)
-
-    def reading(self, token: Token, read: Callable[[str], T], text: str) -> T:
-        try:
-            return read(text)
-        except (ParseError, ValueError, ZeroDivisionError) as error:
-            self.cursor.refuse(str(error), token)
 
     def location(self) -> Location:
         return self.location_frame() if self.cursor.accept("loc") else UNKNOWN
@@ -177,6 +167,10 @@ class ElementParser:
         while self.cursor.accept(","):
             items.append(item())
         return items
+
+    def after(self, word: str, item: Callable[[], T]) -> tuple[T, ...]:
+        """A list after a word; empty if the word is not there."""
+        return tuple(self.listed(item)) if self.cursor.accept(word) else ()
 
     def listed(self, item: Callable[[], T]) -> list[T]:
         self.cursor.expect("(")

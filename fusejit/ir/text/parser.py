@@ -6,12 +6,11 @@ whether it makes sense is for the verifier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, Guard, HostScalar, HostSymbol
-from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
@@ -298,18 +297,14 @@ class _GraphParser(ElementParser):
         return value, self.map() if self.cursor.at("[") else None
 
     def assertion(self, names: list[str]) -> Op:
-        condition, reason = self.value(), self.cursor.string("the reason")
-        error = self.cursor.string("the error") if self.cursor.accept("raises") else "IndexError"
-        deferred = self.cursor.accept("deferred")
-        shown = self.checked_index() if self.cursor.accept("index") else None
-        integer = self.value() if self.cursor.accept("integer") else None
+        cursor = self.cursor
         return Assert(
-            condition=condition,
-            reason=reason,
-            error=error,
-            is_deferred=deferred,
-            shown=shown,
-            integer=integer,
+            condition=self.value(),
+            reason=cursor.string("the reason"),
+            error=cursor.string("the error") if cursor.accept("raises") else "IndexError",
+            is_deferred=cursor.accept("deferred"),
+            shown=self.checked_index() if cursor.accept("index") else None,
+            integer=self.value() if cursor.accept("integer") else None,
         )
 
     def checked_index(self) -> CheckedIndex:
@@ -348,34 +343,28 @@ class _GraphParser(ElementParser):
         cursor.expect("to")
         upper = self.affine()
         cursor.expect("step")
-        step = cursor.integer()
-        is_parallel, is_split = cursor.accept("parallel"), cursor.accept("split")
-        tiles = tuple(self.tiles()) if cursor.accept("tiles") else ()
-        arguments, carried = self.carry()
-        return Loop(
-            carried=carried,
-            body=self.block(arguments),
+        loop = Loop(
+            carried=(),
+            body=Block(),
             induction=induction,
             lower=lower,
             upper=upper,
-            step=step,
-            is_parallel=is_parallel,
-            is_split=is_split,
-            tiles=tiles,
+            step=cursor.integer(),
+            is_parallel=cursor.accept("parallel"),
+            is_split=cursor.accept("split"),
+            tiles=self.after("tiles", self.tile),
         )
+        arguments, loop.carried = self.carry()
+        loop.body = self.block(arguments)
+        return loop
 
-    def tiles(self) -> Iterator[LoopTile]:
-        """``(i_1 max 64 of s0, ..)``."""
-        self.cursor.expect("(")
-        while True:
-            length = self.cursor.name("the length of a tile")
-            self.cursor.expect("max")
-            largest = self.affine()
-            self.cursor.expect("of")
-            yield LoopTile(length, self.affine(), largest)
-            if self.cursor.accept(")"):
-                return
-            self.cursor.expect(",")
+    def tile(self) -> LoopTile:
+        """``i_1 max 64 of s0``."""
+        length = self.cursor.name("the length of a tile")
+        self.cursor.expect("max")
+        largest = self.affine()
+        self.cursor.expect("of")
+        return LoopTile(length, self.affine(), largest)
 
     def conditional_loop(self, names: list[str]) -> Op:
         arguments, carried = self.carry()
@@ -391,7 +380,7 @@ class _GraphParser(ElementParser):
             self.cursor.expect(":")
             return self.define(name), start
 
-        pairs = self.listed(pair) if self.cursor.accept("carry") else []
+        pairs = self.after("carry", pair)
         return tuple(a for a, _ in pairs), tuple(s for _, s in pairs)
 
     def cond(self, names: list[str]) -> Op:
@@ -401,25 +390,14 @@ class _GraphParser(ElementParser):
         return Cond(predicate=predicate, then_block=then_block, else_block=self.block())
 
     def host_call(self, names: list[str]) -> Op:
-        function = self.cursor.string("the function's name")
-        arguments = tuple(self.listed(self.value))
-        call = self.cursor.string("the call's text") if self.cursor.accept("as") else ""
-        objects: list[HostExpr] = []
-        if self.cursor.accept("with"):
-            objects = self.listed(lambda: parse_host_expr(self.cursor))
-        sizes: list[str] = []
-        if self.cursor.accept("sizes"):
-            sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
-        errstate = self.cursor.string("keywords") if self.cursor.accept("errstate") else ""
-        inline = self.cursor.accept("inline")
-        pure = not self.cursor.accept("effect")
+        cursor = self.cursor
         return HostCall(
-            function=function,
-            arguments=arguments,
-            pure=pure,
-            call=call,
-            sizes=tuple(sizes),
-            objects=tuple(objects),
-            inline=inline,
-            errstate=errstate,
+            function=cursor.string("the function's name"),
+            arguments=tuple(self.listed(self.value)),
+            call=cursor.string("the call's text") if cursor.accept("as") else "",
+            objects=self.after("with", lambda: parse_host_expr(cursor)),
+            sizes=self.after("sizes", lambda: cursor.name("the name of a symbol")),
+            errstate=cursor.string("keywords") if cursor.accept("errstate") else "",
+            inline=cursor.accept("inline"),
+            pure=not cursor.accept("effect"),
         )

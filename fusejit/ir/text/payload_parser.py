@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import ParseError
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -72,11 +71,7 @@ class _PayloadParser:
         if op == "const":
             attr = parse_number(cursor)
         elif op == "index":
-            start, text = cursor.affine_text()
-            try:
-                attr = parse_affine_expr(text)
-            except (ParseError, ValueError, ZeroDivisionError) as error:
-                cursor.refuse(str(error), start)
+            attr = cursor.reading(parse_affine_expr, *cursor.affine_text())
         elif op == "extract":
             input_token = cursor.peek
             attr = self.ref()

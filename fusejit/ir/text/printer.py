@@ -87,7 +87,8 @@ class Printer:
             if buffer.origin is not None:
                 yield f"{INDENT}buffer {self.buffer_definition(buffer)}"
         for scalar in graph.scalars:
-            yield f"{INDENT}scalar {self.typed(scalar.value)} = {scalar.expr}"
+            name, type_ = self.value(scalar.value), self.value_type(scalar.value)
+            yield f"{INDENT}scalar {name} : {type_} = {scalar.expr}"
         yield "{"
         yield from self.block_lines(graph.block)
         results = [self.view(r) if isinstance(r, View) else self.value(r) for r in graph.results]
@@ -106,7 +107,8 @@ class Printer:
     def op(self, op: Op) -> Iterator[str]:
         """The lines of an op."""
         head = f"{self.value_list(op.results)} = " if op.results else ""
-        tail = self.result_types(op) + self.location(op.location)
+        types = f" : {', '.join(map(self.value_type, op.results))}" if op.results else ""
+        tail = types + self.location(op.location)
         match op:
             case Loop():
                 yield from self.loop(op, head, tail)
@@ -186,8 +188,7 @@ class Printer:
         if op.library_call is not None:
             parts.append(f"library_call {json.dumps(op.library_call)}")
         parts += ["unfused"] * op.is_unfused
-        if op.is_materialized:
-            parts.append("materialized")
+        parts += ["materialized"] * op.is_materialized
         if op.register_tile is not None:
             parts.append(str(op.register_tile))
         return f"{' '.join(parts)} {op.payload}"
@@ -204,7 +205,7 @@ class Printer:
     def loop(self, op: Loop, head: str, tail: str) -> Iterator[str]:
         """A counted or a conditional loop."""
         pairs = [
-            f"{self.value(argument)} = {self.value(carried)}{self.type_suffix(argument)}"
+            f"{self.value(argument)} = {self.value(carried)} : {self.value_type(argument)}"
             for argument, carried in zip(op.body.arguments, op.carried, strict=False)
         ]
         carry = f" carry ({', '.join(pairs)})" if pairs else ""
@@ -230,22 +231,10 @@ class Printer:
         """``%x, %y``."""
         return ", ".join(map(self.value, values))
 
-    def type_suffix(self, value: Value) -> str:
-        """`` : s0 x f64 scalar order(1, 0)``: type, kind if not an array, order if not C."""
-        return f" : {self.value_type(value)}"
-
     def value_type(self, value: Value) -> str:
-        """The type of a value with its kind and order, where they are not the default."""
+        """``s0 x f64 scalar order(1, 0)``: type, kind if not an array, order if not C."""
         kind = "" if value.kind is Kind.ARRAY else f" {value.kind.value}"
         return f"{value.type}{kind}{_order_text(value.order)}"
-
-    def typed(self, value: Value) -> str:
-        """``%x : f64``."""
-        return self.value(value) + self.type_suffix(value)
-
-    def result_types(self, op: Op) -> str:
-        """The types of all results of an op."""
-        return f" : {', '.join(map(self.value_type, op.results))}" if op.results else ""
 
     def view(self, view: View, version: int | None = None) -> str:
         """``@a``, or ``@a [map] (extents)`` for a part of it; with the version if there is one."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from fusejit.dataclass import dataclass
 from fusejit.errors import ParseError
@@ -23,6 +24,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+T = TypeVar("T")
+
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 AFFINE_WORDS = ("floordiv", "mod")
 AFFINE_OPERATORS = ("+", "-", "*", *AFFINE_WORDS)
@@ -133,17 +136,17 @@ class Cursor:
         return sign * int(self.next().text)
 
     # -- pieces that are read by others ---------------------------------------------------------
+    def reading(self, read: Callable[[str], T], token: Token, text: str) -> T:
+        """What ``read`` makes of a text that begins with a token."""
+        try:
+            return read(text)
+        except (ParseError, ValueError, ZeroDivisionError) as error:
+            self.refuse(str(error), token)
+
     def bracketed(self) -> tuple[Token, str]:
         """Take a balanced ``[ .. ]``; gives the opening token and the text between the brackets."""
         opening = self.expect("[")
-        depth = 1
-        while depth:
-            token = self.next()
-            if token.kind == "end":
-                self.fail("']'", token)
-            if token.kind == "mark":
-                depth += (token.text in _OPENING) - (token.text in _CLOSING)
-        return opening, self.source[opening.end : token.start]
+        return opening, self.source[opening.end : self._closing("]").start]
 
     def affine_text(self) -> tuple[Token, str]:
         """Take the longest affine expression; gives its first token and its text."""
@@ -151,8 +154,8 @@ class Cursor:
         while True:
             while self.accept("-"):
                 pass
-            if self.at("("):
-                last = self._parenthesised()
+            if self.accept("("):
+                last = self._closing(")")
             elif self.peek.kind == "name" or self.peek.text.isdigit():
                 last = self.next()
             else:
@@ -161,12 +164,13 @@ class Cursor:
                 return first, self.source[first.start : last.end]
             self.next()
 
-    def _parenthesised(self) -> Token:
-        depth = 0
-        while True:
+    def _closing(self, mark: str) -> Token:
+        """Take all up to the mark that closes a bracket, which was taken already."""
+        depth = 1
+        while depth:
             token = self.next()
             if token.kind == "end":
-                self.fail("')'", token)
-            depth += (token.text == "(") - (token.text == ")")
-            if not depth:
-                return token
+                self.fail(repr(mark), token)
+            if token.kind == "mark":
+                depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        return token

@@ -192,11 +192,8 @@ class _Verifier:
             case Call():
                 return self.called(expr)
         assert isinstance(expr, Apply)
-        return self.of_indices(expr) if self.is_of_indices(expr) else self.of_payload(expr)
-
-    @staticmethod
-    def is_of_indices(expr: Apply) -> bool:
-        return not expr.op.kind and expr.op.name in INDEX_OPS
+        is_of_indices = not expr.op.kind and expr.op.name in INDEX_OPS
+        return self.of_indices(expr) if is_of_indices else self.of_payload(expr)
 
     def of_indices(self, expr: Apply) -> Type:
         """Arithmetic of indices: int64, and bools."""

@@ -72,9 +72,9 @@ def values_are_well_formed(op: Op) -> Iterator[str]:
             yield f"{value!r} is a {value.kind.value} of rank {value.type.rank}"
 
 
-def constants_are_numbers_of_their_type(op: Op) -> Iterator[str]:
+def constants_are_numbers_of_their_type(op: ConstantOp) -> Iterator[str]:
     """A Python number, in a value of rank 0 that can hold it."""
-    if not isinstance(op, ConstantOp) or len(op.results) != 1:
+    if len(op.results) != 1:
         return
     type_ = op.results[0].type
     if type_.rank:
@@ -163,10 +163,8 @@ def _may_be_product(whole: int | None, factors: Sequence[int | None]) -> bool:
     return whole is None or len(known) < len(factors) or math.prod(known) == whole
 
 
-def stores_fit_their_view(op: Op) -> Iterator[str]:
+def stores_fit_their_view(op: Write) -> Iterator[str]:
     """Value and mask have the extents of the view, and its buffer may be written."""
-    if not isinstance(op, Write):
-        return
     yield from view_complaints(op.view)
     if not op.view.buffer.writeable:
         yield f"{op.view.buffer!r} is readonly"
@@ -180,10 +178,8 @@ def stores_fit_their_view(op: Op) -> Iterator[str]:
             yield f"the mask's type {difference}"
 
 
-def scatters_reach_elements_of_their_view(op: Op) -> Iterator[str]:
+def scatters_reach_elements_of_their_view(op: Scatter) -> Iterator[str]:
     """One subscript per axis, from the value's dims or from integers; elements of one dtype."""
-    if not isinstance(op, Scatter):
-        return
     rank, dtype = op.value.type.rank, op.view.buffer.type.dtype
     if op.value.type.dtype != dtype:
         yield f"{op.value.type.dtype} is scattered into {dtype}"
@@ -205,10 +201,9 @@ def scatters_reach_elements_of_their_view(op: Op) -> Iterator[str]:
             yield f"{subscript.map} does not take the value's dims to {subscript.value!r}"
 
 
-def assertions_take_one_bool(op: Op) -> Iterator[str]:
+def assertions_take_one_bool(op: Assert) -> Iterator[str]:
     """The condition of a check is one bool."""
-    if isinstance(op, Assert):
-        yield from _one_bool("the condition is", (op.condition,))
+    return _one_bool("the condition is", (op.condition,))
 
 
 def allocations_are_well_formed(op: Op) -> Iterator[str]:
@@ -220,25 +215,21 @@ def allocations_are_well_formed(op: Op) -> Iterator[str]:
 
 
 # ------------------------------------------------------------------------------------ control flow
-def symbols_are_bound_to_integers(op: Op) -> Iterator[str]:
+def symbols_are_bound_to_integers(op: Bind) -> Iterator[str]:
     """An int64 of rank 0."""
-    if isinstance(op, Bind) and (op.value.type.rank or op.value.type.dtype != np.int64):
+    if op.value.type.rank or op.value.type.dtype != np.int64:
         yield f"{op.symbol} is bound to {op.value.type}"
 
 
-def loops_carry_one_type(op: Op) -> Iterator[str]:
+def loops_carry_one_type(op: Loop) -> Iterator[str]:
     """Start, argument, yield and result of a carried value have one type."""
-    if not isinstance(op, Loop):
-        return
     yield from _same_types("argument", op.body.arguments, "start", op.carried)
     yield from _same_types("yield", op.body.yields, "argument", op.body.arguments)
     yield from _same_types("result", op.results, "argument", op.body.arguments)
 
 
-def loops_are_counted_or_conditional(op: Op) -> Iterator[str]:
+def loops_are_counted_or_conditional(op: Loop) -> Iterator[str]:
     """Either an induction variable with bounds and a step, or a condition that yields one bool."""
-    if not isinstance(op, Loop):
-        return
     counted = (op.induction, op.lower, op.upper)
     if op.condition is None:
         if None in counted:
@@ -259,9 +250,9 @@ def loops_are_counted_or_conditional(op: Op) -> Iterator[str]:
     yield from _one_bool("the condition yields", op.condition.yields)
 
 
-def tiles_have_lengths(op: Op) -> Iterator[str]:
+def tiles_have_lengths(op: Loop) -> Iterator[str]:
     """The body of a counted loop binds the lengths of its tiles."""
-    if not isinstance(op, Loop) or not op.tiles:
+    if not op.tiles:
         return
     bound = {inner.symbol for inner in walk(op.body) if isinstance(inner, Bind)}
     yield from (f"{t.length} is not bound in the body" for t in op.tiles if t.length not in bound)
@@ -269,10 +260,8 @@ def tiles_have_lengths(op: Op) -> Iterator[str]:
         yield "a conditional loop has tiles"
 
 
-def conditionals_choose_between_equal_types(op: Op) -> Iterator[str]:
+def conditionals_choose_between_equal_types(op: Cond) -> Iterator[str]:
     """The predicate is one bool; both blocks yield the types of the results."""
-    if not isinstance(op, Cond):
-        return
     yield from _one_bool("the predicate is", (op.predicate,))
     for name, block in (("then", op.then_block), ("else", op.else_block)):
         if block.arguments:
@@ -296,19 +285,20 @@ def _same_types(
             yield f"{what} {value!r}: {difference}, the type of {other} {expected!r}"
 
 
-OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
-    ops_have_the_results_of_their_kind,
-    values_are_well_formed,
-    constants_are_numbers_of_their_type,
-    views_fit_their_source,
-    reshapes_split_or_merge_neighbouring_axes,
-    stores_fit_their_view,
-    scatters_reach_elements_of_their_view,
-    assertions_take_one_bool,
-    allocations_are_well_formed,
-    symbols_are_bound_to_integers,
-    loops_carry_one_type,
-    loops_are_counted_or_conditional,
-    tiles_have_lengths,
-    conditionals_choose_between_equal_types,
-)
+OP_RULES: dict[Callable[..., Iterator[str]], type[Op]] = {
+    ops_have_the_results_of_their_kind: Op,
+    values_are_well_formed: Op,
+    constants_are_numbers_of_their_type: ConstantOp,
+    views_fit_their_source: Op,
+    reshapes_split_or_merge_neighbouring_axes: Op,
+    stores_fit_their_view: Write,
+    scatters_reach_elements_of_their_view: Scatter,
+    assertions_take_one_bool: Assert,
+    allocations_are_well_formed: Op,
+    symbols_are_bound_to_integers: Bind,
+    loops_carry_one_type: Loop,
+    loops_are_counted_or_conditional: Loop,
+    tiles_have_lengths: Loop,
+    conditionals_choose_between_equal_types: Cond,
+}
+"""The rules, each with the kind of ops that it is about."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
@@ -59,11 +59,11 @@ class Scope:
             if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
             self.symbols.update(symbols_bound(op))
-            self._define(tuple(a for inner in op.blocks for a in inner.arguments))
+            self.ever_defined.update(a for inner in op.blocks for a in inner.arguments)
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:
                 yield from self._inside(op, inner, induction)
-            self._define(op.results)
+            self.ever_defined.update(op.results)
             self.values.update(op.results)
 
     def _inside(self, op: Op, inner: Block, induction: str | None) -> Iterator[Site]:
@@ -74,9 +74,6 @@ class Scope:
         yield from self.walk(inner)
         yield BlockEnd(op, inner)
         self.values, self.buffers, self.symbols = values, buffers, symbols
-
-    def _define(self, values: Sequence[Value]) -> None:
-        self.ever_defined.update(values)
 
 
 # ----------------------------------------------------------------------------------------- rules
@@ -179,7 +176,8 @@ def symbols_of(op: Op) -> frozenset[str]:
         case Load() | Write():
             exprs += (*op.view.map.results, *op.view.extents)
             if isinstance(op, Scatter):
-                exprs += subscript_exprs(op)
+                for s in op.subscripts:
+                    exprs += [s] if isinstance(s, AffineExpr) else s.map.results
         case Alloc() | Alias():
             exprs += op.buffer.type.extents
         case Assert():
@@ -189,11 +187,3 @@ def symbols_of(op: Op) -> frozenset[str]:
             exprs += [e for e in (op.lower, op.upper) if e is not None]
             exprs += [e for tile in op.tiles for e in (tile.extent, tile.largest)]
     return more.union(*(e.symbols() for e in exprs))
-
-
-def subscript_exprs(op: Scatter) -> list[AffineExpr]:
-    """The affine expressions in the subscripts of a scatter."""
-    exprs: list[AffineExpr] = []
-    for subscript in op.subscripts:
-        exprs += [subscript] if isinstance(subscript, AffineExpr) else subscript.map.results
-    return exprs

@@ -10,7 +10,7 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fusejit.errors import VerificationError
@@ -61,31 +61,26 @@ def complaints(graph: Graph, known: set[Op] | None = None) -> Iterator[str]:
     known = set() if known is None else known
     names: Names | None = None
 
-    def text(rule: Callable[..., Any], message: str, op: Op | None) -> str:
+    def of(
+        rules: Iterable[Callable[..., Iterator[str]]], op: Op | None, *given: Any
+    ) -> Iterator[str]:
         nonlocal names
-        names = names or Names.of_graph(graph)
-        title = rule.__name__.replace("_", " ")
-        where = "" if op is None else f"\n  in op: {print_op(op, names=names)}"
-        return f"{title}: {message}{where}"
+        for rule in rules:
+            for message in rule(*given):
+                names = names or Names.of_graph(graph)
+                title = rule.__name__.replace("_", " ")
+                where = "" if op is None else f"\n  in op: {print_op(op, names=names)}"
+                yield f"{title}: {message}{where}"
 
-    for rule in GRAPH_RULES:
-        for message in rule(graph):
-            yield text(rule, message, None)
+    yield from of(GRAPH_RULES, None, graph)
     scope = Scope(graph)
     for site in scope.walk(graph.block):
         op = site.owner if isinstance(site, BlockEnd) else site
-        for scope_rule in SCOPE_RULES:
-            for message in scope_rule(site, scope):
-                yield text(scope_rule, message, op)
+        yield from of(SCOPE_RULES, op, site, scope)
         if isinstance(site, BlockEnd) or site in known:
             continue
         known.add(site)
-        for op_rule in OP_RULES:
-            for message in op_rule(op):
-                yield text(op_rule, message, op)
+        yield from of((r for r, kind in OP_RULES.items() if isinstance(op, kind)), op, op)
         if isinstance(site, GenericOp):
-            for generic_rule in GENERIC_RULES:
-                for message in generic_rule(site):
-                    yield text(generic_rule, message, op)
-    for message in results_are_defined_where_they_are_returned(graph, scope):
-        yield text(results_are_defined_where_they_are_returned, message, None)
+            yield from of(GENERIC_RULES, op, op)
+    yield from of([results_are_defined_where_they_are_returned], None, graph, scope)

@@ -143,14 +143,15 @@ class _Counting:
         return Counter()
 
     def loop(self, op: Loop, sizes: _Sizes) -> Counter[tuple[str, Op]]:
-        if op.induction is None or op.lower is None or op.upper is None:
+        if op.condition is not None:
             return _times(self.block(op.body, sizes, True), UNTIL)
-        lower, upper = (end.evaluate((), sizes) for end in (op.lower, op.upper))
+        induction, *ends = op.counted
+        lower, upper = (end.evaluate((), sizes) for end in ends)
         indices = range(lower, upper, op.step)
         if not indices:
             return Counter()
-        middle = _Sizes({**sizes, op.induction: indices[(len(indices) - 1) // 2]})
-        last = _Sizes({**sizes, op.induction: indices[-1]})
+        middle = _Sizes({**sizes, induction: indices[(len(indices) - 1) // 2]})
+        last = _Sizes({**sizes, induction: indices[-1]})
         full, short = self.lengths(op, middle), self.lengths(op, last)
         if full == short or self.num_ragged == MAX_RAGGED:
             last_one = math.prod(short) / (math.prod(full) or 1)

@@ -36,7 +36,6 @@ class Destination:
 def destinations(graph: Graph, op: GenericOp) -> tuple[Graph, list[Destination]]:
     """Return a destination for each result, and the graph with their buffers."""
     _, block = enclosing(graph, op)
-    taken = {b.name for b in graph.buffers}
     found = []
     for number, result in enumerate(op.results):
         readers = [*users(graph.block, result)]
@@ -48,18 +47,24 @@ def destinations(graph: Graph, op: GenericOp) -> tuple[Graph, list[Destination]]
             is_started = isinstance(source, Load) and source.view == store.view
             found.append(Destination(store.view, store=store, is_started=is_started))
             continue
-        name = unused(result.name, taken)
-        buffer = Buffer(name, result.type, next_alias_class(graph), order=result.order)
-        graph = replace(graph, buffers=[*graph.buffers, buffer])
-        whole, load = View.whole(buffer), None
+        graph, alloc = with_memory(graph, result, op)
+        whole, load = View.whole(alloc.buffer), None
         if block is graph.block:
             graph = replace(
                 graph, results=tuple(whole if r is result else r for r in graph.results)
             )
         if any(user is not None for user in readers) or block is not graph.block:
             load = Load(results=(result,), location=op.location, view=whole, version=0)
-        found.append(Destination(whole, Alloc(buffer=buffer, location=op.location), load))
+        found.append(Destination(whole, alloc, load))
     return graph, found
+
+
+def with_memory(graph: Graph, result: Value, op: GenericOp) -> tuple[Graph, Alloc]:
+    """The graph with a buffer for a result of an op, and what allocates it."""
+    name = unused(result.name, {b.name for b in graph.buffers})
+    buffer = Buffer(name, result.type, next_alias_class(graph), order=result.order)
+    graph = replace(graph, buffers=[*graph.buffers, buffer])
+    return graph, Alloc(buffer=buffer, location=op.location)
 
 
 def users(block: Block, value: Value) -> Iterator[Op | None]:

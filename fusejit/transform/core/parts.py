@@ -25,7 +25,7 @@ from fusejit.ir.ops import (
     Operand,
     Store,
 )
-from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.payload import PayloadBuilder, binary_payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.values import Value, View
 from fusejit.transform.core.destinations import Destination
@@ -125,12 +125,10 @@ def _stored_starts(op: GenericOp, dims: Iterable[int], places: Sequence[Destinat
 def _combined(one: Value, other: Value, total: Value, init: Init, op: GenericOp) -> GenericOp:
     """What the combiner makes of two arrays."""
     assert init.combiner is not None
-    dtype = total.type.dtype
-    builder = PayloadBuilder([dtype, dtype], [dtype])
-    result = builder.op(COMBINERS[init.combiner].scalar_op, [0, 1], dtype)
+    payload = binary_payload(COMBINERS[init.combiner].scalar_op, total.type.dtype)
     identity = IndexingMap.identity(total.type.rank)
     inputs = Operand(one, identity), Operand(other, identity)
-    return elementwise(total, inputs, builder.finish([result]), "add_tile", op.location)
+    return elementwise(total, inputs, payload, "add_tile", op.location)
 
 
 def _filled(value: Value, number: object, op: GenericOp) -> GenericOp:

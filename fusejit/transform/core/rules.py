@@ -57,9 +57,8 @@ def is_carried(op: GenericOp, dim: int) -> bool:
     )
 
 
-def reassociates(op: GenericOp) -> bool:
-    """Whether another order of the terms may show in the bits of a result."""
-    return is_ordered(op)
+reassociates = is_ordered
+"""Whether another order of the terms may show in the bits of a result."""
 
 
 def require_loops(op: GenericOp, step: str) -> None:
@@ -125,15 +124,11 @@ def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:
     return found
 
 
-def largest_tiles(graph: Graph) -> dict[AffineExpr, AffineExpr]:
-    """The extents of full tiles, if they are known, by those of the tiles at hand."""
+def full_extent(extent: AffineExpr, graph: Graph) -> AffineExpr:
+    """An extent; where it is that of the tiles of a loop, that of a full one, if it is known."""
     loops = (op for op in walk(graph.block) if isinstance(op, Loop))
-    return {
-        AffineExpr.symbol(tile.length): tile.largest
-        for loop in loops
-        for tile in loop.tiles
-        if tile.largest.as_constant() is not None
-    }
+    known = (t for op in loops for t in op.tiles if t.largest.as_constant() is not None)
+    return next((t.largest for t in known if t.length == extent.as_symbol()), extent)
 
 
 def loop_of(graph: Graph, symbol: str) -> Loop:

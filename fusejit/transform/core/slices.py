@@ -13,7 +13,6 @@ from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Op, Operand, ViewOp
-from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
 
@@ -97,13 +96,11 @@ def on_slices(
         read = IndexingMap(map_.num_dims, reads)
         inputs.append(Operand(value, _in_one_block(read, sizes or {})))
     part = part_of(op, origin, domain)
-    starts = [None if is_split else init.start for init in op.inits]
     inits = [
-        replace(
-            init,
-            start=start and _slice(ops, start, init.map, origin, domain, op),
-        )
-        for init, start in zip(op.inits, starts, strict=True)
+        replace(i, start=_slice(ops, i.start, i.map, origin, domain, op))
+        if i.start is not None and not is_split
+        else replace(i, start=None)
+        for i in op.inits
     ]
     return replace(part, inputs=tuple(inputs), inits=tuple(inits)), ops
 
@@ -114,16 +111,13 @@ def part_of(op: GenericOp, origin: Origin, domain: Sequence[AffineExpr]) -> Gene
     Its starts are still those of whole results.
     """
     dims = {d: AffineExpr.dim(d) + start for d, start in origin.items()}
-    inputs = [
-        replace(
-            o, map=replace(o.map, results=tuple(r.substitute(dims=dims) for r in o.map.results))
-        )
-        for o in op.inputs
-    ]
+    inputs = [replace(o, map=o.map.over(o.map.num_dims, dims)) for o in op.inputs]
     results = [
         Value(
             f"{result.name}_tile",
-            TensorType(result.type.dtype, _extents(init.map, domain, result.type.extents, origin)),
+            TensorType(
+                result.type.dtype, extents_reached(init.map, domain, result.type.extents, origin)
+            ),
             order=result.order,
         )
         for init, result in zip(op.inits, op.results, strict=True)
@@ -133,7 +127,7 @@ def part_of(op: GenericOp, origin: Origin, domain: Sequence[AffineExpr]) -> Gene
         results=tuple(results),
         domain=tuple(domain),
         inputs=tuple(inputs),
-        payload=_moved(op.payload, dims),
+        payload=op.payload.over(dims),
     )
 
 
@@ -149,7 +143,7 @@ def _slice(
     """What is read of a value: itself, or a view, which is appended, of all but ``uncut`` axes."""
     zero = AffineExpr.const(0)
     starts = [zero if r in uncut else shifted(r, origin) for r in map_.results]
-    extents = _extents(map_, domain, source.type.extents, origin, uncut)
+    extents = extents_reached(map_, domain, source.type.extents, origin, uncut)
     if extents == source.type.extents and all(s.as_constant() == 0 for s in starts):
         return source
     part = Value(f"{source.name}_slice", TensorType(source.type.dtype, extents))
@@ -158,18 +152,18 @@ def _slice(
     return part
 
 
-def _extents(
+def extents_reached(
     map_: IndexingMap,
     domain: Sequence[AffineExpr],
     whole: Sequence[AffineExpr],
-    origin: Origin,
+    cut: Collection[int],
     uncut: Collection[AffineExpr] = (),
 ) -> tuple[AffineExpr, ...]:
-    """The extents of the elements that a map reaches."""
+    """The extents of the elements that a map reaches, along the axes that hold ``cut`` dims."""
     last = {d: extent - 1 for d, extent in enumerate(domain)}
     return tuple(
         r.substitute(dims=last) + 1
-        if r.dims() & set(origin) and r not in uncut and not _is_mod(r)
+        if not r.dims().isdisjoint(cut) and r not in uncut and not _is_mod(r)
         else extent
         for r, extent in zip(map_.results, whole, strict=True)
     )
@@ -193,14 +187,3 @@ def _in_one_block(map_: IndexingMap, sizes: Mapping[int, int]) -> IndexingMap:
 
     atoms = {atom: e for r in map_.results for atom, _ in r.terms if (e := known(atom)) is not None}
     return IndexingMap(map_.num_dims, tuple(r.replace_atoms(atoms) for r in map_.results))
-
-
-def _moved(payload: Payload, dims: Mapping[int, AffineExpr]) -> Payload:
-    """The payload where ``index`` counts from the beginning of the whole domain."""
-
-    def moved(instr: Instr) -> Instr:
-        if instr.op != "index":
-            return instr
-        return replace(instr, attr=instr.attr.substitute(dims=dims))
-
-    return replace(payload, instrs=tuple(map(moved, payload.instrs)))

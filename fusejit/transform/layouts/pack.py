@@ -35,8 +35,7 @@ from fusejit.ir.ops import GenericOp, Operand, base_name
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, copied_from, operand_number
-from fusejit.transform.core.rules import replaced
-from fusejit.transform.layouts.pad import full_extent
+from fusejit.transform.core.rules import full_extent, replaced
 
 
 def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:

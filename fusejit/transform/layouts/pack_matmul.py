@@ -40,9 +40,9 @@ from fusejit.ir.values import Value
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
-from fusejit.transform.core.rules import is_parallel, is_reduced, replaced
+from fusejit.transform.core.rules import full_extent, is_parallel, is_reduced, replaced
 from fusejit.transform.layouts.neutral import neutral_numbers
-from fusejit.transform.layouts.pad import axis_names, check_padding, full_extent
+from fusejit.transform.layouts.pad import axis_names, check_padding
 
 
 def pack_matmul(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
@@ -129,11 +129,11 @@ class _Packing:
         dims = sorted(map_.dims(), key=lambda d: (is_reduced(self.op, d), d))
         return [*dims, *(self.inner(d) for d in dims if d in self.blocks)]
 
-    def packed(self, value: Value, map_: IndexingMap, number: object) -> tuple[list[Op], Value]:
-        """An operand in blocks, with the ops that make it."""
+    def packed(self, value: Value, map_: IndexingMap, number: object, ops: list[Op]) -> Value:
+        """An operand in blocks; the op that makes it is appended."""
         axes = self.axes(map_)
         if axes == [r.as_dim() for r in map_.results]:
-            return [], value
+            return value
         reads: list[AffineExpr] = []
         bounds: list[AffineExpr | None] = []
         for r in map_.results:
@@ -149,7 +149,8 @@ class _Packing:
             bounds.append(bound)
         extents = [self.domain[axis] for axis in axes]
         copy = copied(value, "pack", reads, extents, self.op.location, bounds=bounds, number=number)
-        return [copy], copy.results[0]
+        ops.append(copy)
+        return copy.results[0]
 
     def product(self, outside: Sequence[object]) -> tuple[list[Op], GenericOp]:
         """The op over blocks, after the ops that pack its operands."""
@@ -157,14 +158,12 @@ class _Packing:
         ops: list[Op] = []
         inputs = []
         for operand, number in zip(op.inputs, outside, strict=True):
-            made, value = self.packed(operand.value, operand.map, number)
-            ops += made
+            value = self.packed(operand.value, operand.map, number, ops)
             inputs.append(Operand(value, IndexingMap.select(rank, self.axes(operand.map))))
         (init,), (result,) = op.inits, op.results
         start = init.start
         if start is not None:
-            made, start = self.packed(start, init.map, result.type.dtype.type(0).item())
-            ops += made
+            start = self.packed(start, init.map, result.type.dtype.type(0).item(), ops)
         axes = self.axes(init.map)
         type_ = TensorType(result.type.dtype, tuple(self.domain[axis] for axis in axes))
         places = {

@@ -27,7 +27,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.types import TensorType
@@ -36,13 +35,13 @@ from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, why_no_operands
 from fusejit.transform.core.rules import (
+    full_extent,
     is_parallel,
     is_reduced,
-    largest_tiles,
     reassociates,
     replaced,
 )
-from fusejit.transform.core.slices import why_not_sliceable
+from fusejit.transform.core.slices import extents_reached, why_not_sliceable
 from fusejit.transform.layouts.neutral import neutral_numbers
 
 Domain = Sequence[AffineExpr]
@@ -72,7 +71,8 @@ def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples
         if size < 1:
             why = f"the size of {handle.dims[d]} is {size}: it is at least 1"
             raise illegal(step, op.name, why)
-        domain[d] = rounded_up(full_extent(op.domain[d], schedule.graph), size)
+        full = full_extent(op.domain[d], schedule.graph)
+        domain[d] = (full + (size - 1)).floordiv(size) * size
     numbers = {d: size for d, size in numbers.items() if domain[d] != op.domain[d]}
     if not numbers:
         raise illegal(step, op.name, "nothing would change", [f"{n}=.." for n in handle.dims])
@@ -93,21 +93,11 @@ def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples
     return handle.after(step, tag, what, graph, padded, check=check, others=others)
 
 
-def full_extent(extent: AffineExpr, graph: Graph) -> AffineExpr:
-    """An extent; where it is that of the tiles of a loop, that of a full one."""
-    return largest_tiles(graph).get(extent, extent)
-
-
 def axis_names(handle: BaseHandle, op: GenericOp, result: Value) -> list[str]:
     """The names of the axes of a result: those of dims, where it has them as plain subscripts."""
     axes = op.inits[op.results.index(result)].map.results
     dims = [r.as_dim() for r in axes]
     return [f"axis{k}" if d is None else handle.dims[d] for k, d in enumerate(dims)]
-
-
-def rounded_up(extent: AffineExpr, size: int) -> AffineExpr:
-    """The next multiple of a size."""
-    return (extent + (size - 1)).floordiv(size) * size
 
 
 def check_padding(handle: BaseHandle, dims: Iterable[int], step: str, reassociate: bool) -> str:
@@ -166,7 +156,7 @@ def _padded(
     for k, (init, result) in enumerate(zip(op.inits, op.results, strict=True)):
         if not init.map.dims() & {*dims}:
             continue
-        extents = _reached(init.map, result.type.extents, domain, {*dims})
+        extents = extents_reached(init.map, domain, result.type.extents, dims)
         type_ = TensorType(result.type.dtype, extents)
         results[k] = Value(f"{result.name}_padded", type_, order=result.order)
         if init.start is not None:
@@ -195,19 +185,8 @@ def with_border(
 ) -> GenericOp:
     """A copy of an operand of an op that holds what a larger domain reads of it."""
     whole = source.type.extents
-    old = _reached(map_, whole, op.domain, dims)
+    old = extents_reached(map_, op.domain, whole, dims)
     bounds = [b if r.dims() & dims else None for b, r in zip(old, map_.results, strict=True)]
     reads = [AffineExpr.dim(axis) for axis in range(map_.rank)]
-    extents = _reached(map_, whole, domain, dims)
+    extents = extents_reached(map_, domain, whole, dims)
     return copied(source, "pad", reads, extents, op.location, bounds=bounds, number=number)
-
-
-def _reached(
-    map_: IndexingMap, whole: Sequence[AffineExpr], domain: Domain, dims: set[int]
-) -> tuple[AffineExpr, ...]:
-    """The extents of what a domain reads through a map, along the axes that hold dims."""
-    last = {d: extent - 1 for d, extent in enumerate(domain)}
-    return tuple(
-        r.substitute(dims=last) + 1 if r.dims() & dims else extent
-        for r, extent in zip(map_.results, whole, strict=True)
-    )

@@ -54,7 +54,7 @@ from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.definitions.winograd_matrices import TABLE, Winograd
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
-from fusejit.ir.payload import I64, PayloadBuilder, product_payload
+from fusejit.ir.payload import I64, PayloadBuilder, binary_payload
 from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import H, call
@@ -95,10 +95,8 @@ def winograd(
     """
     step, op, old = call("winograd", m=m), handle.op, handle.schedule.graph
     windows = _windows(op)
-    why = windows if isinstance(windows, str) else ""
-    if why:
-        raise illegal(step, op.name, why)
-    assert not isinstance(windows, str)
+    if isinstance(windows, str):
+        raise illegal(step, op.name, windows)
     r = op.domain[windows[0][1]].as_constant()
     matrices = TABLE.get(f"F_{m}_{r}")
     if matrices is None or any(op.domain[k].as_constant() != r for _, k in windows):
@@ -131,7 +129,7 @@ def _windows(op: GenericOp) -> list[tuple[int, int]] | str:
     if why := why_no_product(op):
         return f"it is no convolution with filters: {why}"
     dtype = op.results[0].type.dtype
-    is_product = op.payload == product_payload(dtype)
+    is_product = op.payload == binary_payload("multiply", dtype)
     if dtype.kind != "f" or not is_product or op.inits[0].combiner != "add":
         return f"it adds no products of floats: {op.payload} by {op.inits[0].combiner}"
     image, _ = (op.inputs[k].map for k in window_and_kernel(op))
@@ -254,7 +252,7 @@ class _Made:
                     Operand(value, IndexingMap.select(rank + 1, reads)),
                 ),
                 inits=(Init(IndexingMap.select(rank + 1, range(rank)), "add"),),
-                payload=product_payload(dtype),
+                payload=binary_payload("multiply", dtype),
                 name=name,
                 is_materialized=True,
             )

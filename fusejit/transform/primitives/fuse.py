@@ -32,6 +32,8 @@ as well. Source: MLIR's ``fuse_into_containing_op``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import substitute_values
@@ -134,7 +136,8 @@ def moved_into_loops(
     if not loops:
         raise illegal(step, consumer.name, "no loop is around it", ["tile(..) first"])
     recomputed: set[str] = set()
-    views = [v for v in (_view_of(graph, op, producer) for op in block.ops) if v]
+    sources = {op.results[0]: op for op in walk(graph.block) if isinstance(op, ViewOp)}
+    views = [(op, v) for op in block.ops if (v := _view_of(op, producer, sources))]
     if not views:
         why = f"nothing in the loop around it reads a slice of {producer.name}"
         raise illegal(step, consumer.name, why)
@@ -161,16 +164,13 @@ def _symbols_of(loop: Loop) -> set[str]:
     return {loop.induction or "", *(op.symbol for op in loop.body.ops if isinstance(op, Bind))}
 
 
-def _view_of(graph: Graph, old: Op, producer: GenericOp) -> tuple[ViewOp, ViewOp] | None:
-    """An op, and the same as a view of a producer's result, if it is a view of that."""
-    if not isinstance(old, ViewOp):
-        return None
-    views = {op.results[0]: op for op in walk(graph.block) if isinstance(op, ViewOp)}
-    view: ViewOp | None = old
+def _view_of(op: Op, producer: GenericOp, views: Mapping[Value, ViewOp]) -> ViewOp | None:
+    """An op as a view of a producer's result, if it is a view of that, or of a view of it."""
+    view = op if isinstance(op, ViewOp) else None
     while view is not None and view.source not in producer.results:
         source = views.get(view.source)
         view = source and replace(view, source=source.source, map=source.map.compose(view.map))
-    return None if view is None else (old, view)
+    return view
 
 
 def _producer_of(view: ViewOp, producer: GenericOp, step: str) -> list[Op]:

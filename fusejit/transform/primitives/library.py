@@ -24,7 +24,7 @@ from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
-from fusejit.ir.payload import product_payload
+from fusejit.ir.payload import binary_payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.base import H, call
@@ -131,6 +131,6 @@ def _why_no_matmul(op: GenericOp) -> str:
     dtype: np.dtype = op.results[0].type.dtype
     if dtype not in (np.dtype("f4"), np.dtype("f8")) or {*op.payload.arguments} != {dtype}:
         return f"its dtypes are {', '.join(map(str, op.payload.arguments))}"
-    if init.combiner != "add" or op.payload != product_payload(dtype):
+    if init.combiner != "add" or op.payload != binary_payload("multiply", dtype):
         return f"it combines {op.payload} by {init.combiner}"
     return "" if init.start is None else "its result starts from an array"

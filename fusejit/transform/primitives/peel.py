@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fusejit.dataclass import dataclass, replace
+from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.clone import Clone
 from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
@@ -64,20 +64,6 @@ from fusejit.transform.core.rules import (
     unused,
     with_versions,
 )
-
-
-@dataclass(slots=True)
-class Peeled:
-    """A graph with a peeled loop.
-
-    ``main`` is what values in the loop became, ``rest`` what they are in the copy after it, and
-    ``renamed`` the symbols of the copy's loops.
-    """
-
-    graph: Graph
-    main: Mapping[Value, Value]
-    rest: Mapping[Value, Value]
-    renamed: Mapping[str, str]
 
 
 def peel(handle: H, loop: str, *, check: bool = True) -> H:
@@ -107,8 +93,8 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
     size = peeled_loop.tiles[0].largest.as_constant()
     if size is None:
         raise illegal(step, op.name, f"the extent of the tiles of {loop} is not known")
-    peeled = without_last_tile(old.graph, peeled_loop, size)
-    taken, new_names = {*old.loops}, peeled.renamed
+    graph, main, rest, new_names = without_last_tile(old.graph, peeled_loop, size)
+    taken = {*old.loops}
     loops = {
         unused(f"{name}_rest", taken): info._replace(symbol=new_names[info.symbol])
         for name, info in old.loops.items()
@@ -119,20 +105,23 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
     others = {
         values[value]: known
         for value, known in names.items()
-        for values in (peeled.main, peeled.rest)
+        for values in (main, rest)
         if value in values
     }
-    new_value = peeled.main.get(value, value)
-    new = op_of(peeled.graph, new_value)
+    new = op_of(graph, main.get(value, value))
     assert new is not None
     what = f"{loop} runs whole tiles of {size}, then the rest"
-    return handle.after(
-        step, "bits", what, peeled.graph, new, check=check, loops=loops, others=others
-    )
+    return handle.after(step, "bits", what, graph, new, check=check, loops=loops, others=others)
 
 
-def without_last_tile(graph: Graph, loop: Loop, size: int) -> Peeled:
-    """Cut off the last, shorter tile of a loop."""
+def without_last_tile(
+    graph: Graph, loop: Loop, size: int
+) -> tuple[Graph, Mapping[Value, Value], Mapping[Value, Value], Mapping[str, str]]:
+    """Cut off the last, shorter tile of a loop.
+
+    Return the graph, what values in the loop became, what they are in the copy after it, and the
+    symbols of the copy's loops by those of the loop.
+    """
     (tile,) = loop.tiles
     bind = next(o for o in loop.body.ops if isinstance(o, Bind) and o.symbol == tile.length)
     whole = tile.extent.floordiv(size)
@@ -155,8 +144,7 @@ def without_last_tile(graph: Graph, loop: Loop, size: int) -> Peeled:
     buffers += [*main.buffers.values(), *made.values()]
     graph = replace(replaced(graph, loop, [first, *rest.ops]), buffers=buffers)
     copies = {old: other.values.get(new, new) for old, new in clone.values.items()}
-    graph = with_versions(eliminate_dead_ops(graph))
-    return Peeled(graph, main.values, copies, renamed)
+    return with_versions(eliminate_dead_ops(graph)), main.values, copies, renamed
 
 
 def _named_rest(block: Block, taken: set[str]) -> Block:

@@ -36,31 +36,18 @@ def rematerialize(handle: H, producer: str, *, check: bool = True) -> H:
     ScheduleError
         If the op does not read it, or a rule of folds is broken.
     """
-    step, old = call("rematerialize", producer), handle.schedule
-    made = computed_again(old.graph, handle.op, old[producer].op, old.stage.target, step)
-    what = f"{producer} at each point of {base_name(handle.op.name)}"
-    return handle.after(step, "bits", what, *made, check=check)
-
-
-def computed_again(
-    graph: Graph, consumer: GenericOp, producer: GenericOp, target: Target, step: str
-) -> tuple[Graph, GenericOp]:
-    """Return the graph with the producer's payload in the consumer, and the new consumer.
-
-    Raises
-    ------
-    ScheduleError
-        If the consumer does not read the producer, or a rule is broken.
-    """
-    reads = [k for k, o in enumerate(consumer.inputs) if o.value in producer.results]
+    step, op, old = call("rematerialize", producer), handle.op, handle.schedule
+    made = old[producer].op
+    reads = [k for k, o in enumerate(op.inputs) if o.value in made.results]
     if not reads:
-        raise illegal(step, consumer.name, f"it does not read {producer.name}")
-    context = context_of(graph, consumer, target)
-    broken = check_fold(producer, reads[0], consumer, context)
+        raise illegal(step, op.name, f"it does not read {made.name}")
+    broken = check_fold(made, reads[0], op, context_of(old.graph, op, old.stage.target))
     if broken is not None:
-        raise illegal(step, consumer.name, broken.reason)
-    fused = fold(producer, reads[0], consumer)
-    return eliminate_dead_ops(replaced(graph, consumer, [fused])), fused
+        raise illegal(step, op.name, broken.reason)
+    fused = fold(made, reads[0], op)
+    graph = eliminate_dead_ops(replaced(old.graph, op, [fused]))
+    what = f"{producer} at each point of {base_name(op.name)}"
+    return handle.after(step, "bits", what, graph, fused, check=check)
 
 
 def context_of(graph: Graph, op: GenericOp, target: Target) -> BlockContext:

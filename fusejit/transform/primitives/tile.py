@@ -37,7 +37,7 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.base import H, LoopInfo, call
-from fusejit.transform.core.destinations import Destination, destinations
+from fusejit.transform.core.destinations import destinations
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.parts import (
     bind_minimum,
@@ -97,15 +97,6 @@ class Tile:
         return isinstance(self.given, int) and self.extent.mod(self.given).as_constant() == 0
 
 
-@dataclass(slots=True)
-class Tiled:
-    """A graph with a tiled op, and the op on slices."""
-
-    graph: Graph
-    op: GenericOp
-    tiles: list[Tile]
-
-
 def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int | Parts) -> H:
     """The same op on slices, in loops over tiles; the first dim has the outermost loop.
 
@@ -129,17 +120,18 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     op = handle.op
     if not numbers:
         raise illegal(step, op.name, "no dim is given", [f"{n}=.." for n in handle.dims])
-    tiled = in_tiles(handle.schedule.graph, op, numbers, handle.dims, step, reassociate)
+    old = handle.schedule.graph
+    graph, inner, tiles = in_tiles(old, op, numbers, handle.dims, step, reassociate)
     taken = {*handle.schedule.loops}
     loops = {
         unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim))
-        for t in tiled.tiles
+        for t in tiles
     }
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
     is_split = any(is_reduced(op, d) for d in numbers)
     tag = "reassoc" if (is_split or op.library_call) and reassociates(op) else "bits"
     tag = "reassoc" if reassociate and any(is_carried(op, d) for d in numbers) else tag
-    return handle.after(step, tag, what, tiled.graph, tiled.op, check=check, loops=loops)
+    return handle.after(step, tag, what, graph, inner, check=check, loops=loops)
 
 
 def in_tiles(
@@ -149,8 +141,8 @@ def in_tiles(
     names: Sequence[str],
     step: str,
     reassociate: bool,
-) -> Tiled:
-    """Tile dims; the first one has the outermost loop.
+) -> tuple[Graph, GenericOp, list[Tile]]:
+    """Tile dims; the first one has the outermost loop. Return the graph, and the op on slices.
 
     Parameters
     ----------
@@ -177,7 +169,12 @@ def in_tiles(
         for d, n in sizes.items()
     ]
     graph, places = destinations(graph, op)
-    inner, ops = _on_slices(op, tiles, places)
+    domain = list(op.domain)
+    for t in tiles:
+        domain[t.dim] = t.size if t.is_whole else AffineExpr.symbol(t.length)
+    known = {t.dim: t.given for t in tiles if isinstance(t.given, int)}
+    origin = {t.dim: t.start for t in tiles}
+    inner, ops = stored_part(op, origin, domain, places, sizes=known)
     for t in reversed(tiles):
         upper, before = _count(t, taken)
         body = Block((), [*_length(t), *ops])
@@ -193,7 +190,7 @@ def in_tiles(
                 tiles=() if t.is_whole else (LoopTile(t.length, t.extent, t.size),),
             ),
         ]
-    return Tiled(computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles)
+    return computed_in_parts(graph, op, [*sizes], places, ops), inner, tiles
 
 
 def _count(t: Tile, taken: set[str]) -> tuple[AffineExpr, list[Op]]:
@@ -225,17 +222,6 @@ def _check(
             raise illegal(step, op.name, why)
     known = {d: size for d, size in sizes.items() if isinstance(size, int)}
     require_separable(op, [*sizes], names, step, reassociate, known)
-
-
-def _on_slices(
-    op: GenericOp, tiles: Sequence[Tile], places: Sequence[Destination]
-) -> tuple[GenericOp, list[Op]]:
-    """The op on slices, with the views and loads before it and the stores after it."""
-    domain = list(op.domain)
-    for t in tiles:
-        domain[t.dim] = t.size if t.is_whole else AffineExpr.symbol(t.length)
-    known = {t.dim: t.given for t in tiles if isinstance(t.given, int)}
-    return stored_part(op, {t.dim: t.start for t in tiles}, domain, places, sizes=known)
 
 
 def _length(t: Tile) -> list[Op]:

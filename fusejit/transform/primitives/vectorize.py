@@ -31,7 +31,7 @@ from fusejit.ir.tiles import RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import is_parallel, largest_tiles, reassociates, replaced
+from fusejit.transform.core.rules import full_extent, is_parallel, reassociates, replaced
 
 MAX_REGISTERS = 1024
 """Points of a register tile: more would not be registers."""
@@ -117,7 +117,7 @@ def tile_size(handle: BaseHandle, dim: str, step: str) -> int:
             step, op.name, why, [n for d, n in enumerate(handle.dims) if is_parallel(op, d)]
         )
     extent = op.domain[number]
-    constant = largest_tiles(handle.schedule.graph).get(extent, extent).as_constant()
+    constant = full_extent(extent, handle.schedule.graph).as_constant()
     if constant is not None:
         return constant
     raise illegal(step, op.name, f"the extent of {dim} is {extent}", [f"tile({dim}=16) first"])
