@@ -22,13 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.engine import (
-    Engine,
-    import_library,
-    plain_function,
-    with_helpers,
-    with_namespace,
-)
+from benchmarks.engine import Engine, import_library, plain_function, with_helpers, with_namespace
 from benchmarks.workload import Workload
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"

@@ -28,12 +28,7 @@ from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stub import no_variant
-from fusejit.errors import (
-    FusejitError,
-    NeedsPython,
-    OutOfTime,
-    UnsupportedError,
-)
+from fusejit.errors import FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler

@@ -11,17 +11,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.clone import Rewriting
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import (
-    Assert,
-    Bind,
-    GenericOp,
-    HostCall,
-    Loop,
-    Op,
-    Operand,
-    Scatter,
-    ViewOp,
-)
+from fusejit.ir.ops import Assert, Bind, GenericOp, HostCall, Loop, Op, Operand, Scatter, ViewOp
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.values import Buffer, Value, View
 

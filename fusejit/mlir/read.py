@@ -25,9 +25,7 @@ from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.bindings import mlir_modules, run_passes
 from fusejit.mlir.export.patterns import live_ops
 from fusejit.mlir.nesting import require_few_levels
-from fusejit.mlir.read_body import (
-    dtype_of,
-)
+from fusejit.mlir.read_body import dtype_of
 from fusejit.mlir.read_named import NamedReader, definition_of
 from fusejit.mlir.read_state import LayoutOf, is_tensor
 from fusejit.mlir.read_tensors import TensorReader

@@ -25,13 +25,7 @@ import numpy
 from fusejit.interrupts import is_from_handler
 from fusejit.numpy.batches import Batch, Operation, Warned, batches
 from fusejit.numpy.memory import LARGE, MAX_BYTES, Memory
-from fusejit.numpy.programs import (
-    Program,
-    are_counted,
-    described_window,
-    function_of,
-    program_of,
-)
+from fusejit.numpy.programs import Program, are_counted, described_window, function_of, program_of
 from fusejit.numpy.replay import Uses, unused, uses_of, visible
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold

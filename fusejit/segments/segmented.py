@@ -20,9 +20,7 @@ from fusejit.entry_stub import FunctionBody
 from fusejit.segments.opaque import followed, is_opaque
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tracer.capture.source_text import (
-    texts_in,
-)
+from fusejit.tracer.capture.source_text import texts_in
 from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
 from fusejit.tracer.graph_breaks.python_statements import Follow
 from fusejit.tracer.graph_breaks.split_result import Segment

@@ -30,17 +30,7 @@ from fusejit.ir.analysis.integers import Integer, Integers
 from fusejit.ir.execution_plan import Group
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import (
-    Block,
-    GenericOp,
-    Init,
-    Load,
-    Loop,
-    Op,
-    Operand,
-    Store,
-    ViewOp,
-)
+from fusejit.ir.ops import Block, GenericOp, Init, Load, Loop, Op, Operand, Store, ViewOp
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View

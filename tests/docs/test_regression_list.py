@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fusejit_testing.regression_list import (
-    FOLDER,
-    first_sentence,
-    regression_tests,
-    regressions,
-)
+from fusejit_testing.regression_list import FOLDER, first_sentence, regression_tests, regressions
 
 MAX_FILES = 25
 """Files in one area."""

@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 from fusejit.fuse.canonical.canonicalize import CANONICALIZATIONS, canonicalize
 from fusejit.fuse.canonical.stale_loads import stale_loads
-from fusejit.fuse.folding.cost import (
-    ControlFusionFn,
-    fold_if_profitable,
-)
+from fusejit.fuse.folding.cost import ControlFusionFn, fold_if_profitable
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.form_steps import make_plan

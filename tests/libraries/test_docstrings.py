@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit_testing.docstrings import judge
-from fusejit_testing.docstrings.examples import (
-    Example,
-    as_function,
-    cuts,
-    documented,
-    example_of,
-)
+from fusejit_testing.docstrings.examples import Example, as_function, cuts, documented, example_of
 from fusejit_testing.libraries.records import Kind
 
 

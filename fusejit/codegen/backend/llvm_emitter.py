@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.function_forms import single_valued
-from fusejit.codegen.backend.llvm_values import (
-    Typed,
-    UnsupportedLowering,
-    ValueEmitter,
-)
+from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueEmitter
 from fusejit.codegen.backend.loop_hints import hints, wants_wide_registers
 from fusejit.codegen.backend.scalar_forms import FormEmitter, scalar_form
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_widest

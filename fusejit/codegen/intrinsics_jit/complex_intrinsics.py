@@ -6,10 +6,7 @@ from typing import Any
 
 from fusejit.codegen.intrinsics_jit.module_symbols import Value
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, complex_value, memory_type
-from fusejit.codegen.machine.numba_api import (
-    emitted,
-    types,
-)
+from fusejit.codegen.machine.numba_api import emitted, types
 
 
 def _part(at: int) -> Any:

@@ -8,13 +8,7 @@ from typing import Any
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
 from fusejit.codegen.intrinsics_jit.module_symbols import Value, int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
-from fusejit.codegen.machine.numba_api import (
-    are_int64,
-    cgutils,
-    emitted,
-    ir,
-    types,
-)
+from fusejit.codegen.machine.numba_api import are_int64, cgutils, emitted, ir, types
 from fusejit.ir.interpreter.summation import FEWEST, LANES
 
 _INT32 = ir.IntType(32)

@@ -13,13 +13,7 @@ from fusejit.codegen.intrinsics_jit.module_symbols import (
     int64,
 )
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
-from fusejit.codegen.machine.numba_api import (
-    TypingError,
-    cgutils,
-    intrinsic_of,
-    ir,
-    types,
-)
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic_of, ir, types
 
 _TOKENS = {types.float32: ("f32", 4), types.float64: ("f64", 8)}
 

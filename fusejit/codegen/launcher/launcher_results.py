@@ -6,10 +6,7 @@ from collections import Counter
 from typing import TypeVar
 
 from fusejit.codegen.launcher.launcher_steps import LauncherSteps
-from fusejit.ir.loops.program import (
-    ScalarRef,
-    memory_name,
-)
+from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.traced import (
     ChoiceLeaf,
     HostLeaf,

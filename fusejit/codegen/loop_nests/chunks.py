@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    over,
-    point_cost_ps,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, over, point_cost_ps, wrap
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import ceildiv, floordiv, let, name
 from fusejit.ir.loops.nodes import Expr, For, Integer, ParallelFor, Stmt, Var

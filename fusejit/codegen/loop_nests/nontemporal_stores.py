@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopNest,
-    calls_vector_functions,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopNest, calls_vector_functions
 from fusejit.ir.loops.nodes import Integer, Role, Streamed
 from fusejit.ir.loops.polynomial import Polynomial
 

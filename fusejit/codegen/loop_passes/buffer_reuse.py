@@ -22,9 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
-from fusejit.codegen.analysis.chains import (
-    elements,
-)
+from fusejit.codegen.analysis.chains import elements
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace

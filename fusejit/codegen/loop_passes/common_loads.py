@@ -17,19 +17,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.analysis.chains import (
-    Access,
-)
+from fusejit.codegen.analysis.chains import Access
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import expr_names
-from fusejit.ir.loops.nodes import (
-    Element,
-    If,
-    Let,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Element, If, Let, Stmt, Var
 
 
 def hoist_common_loads(statements: Sequence[Stmt]) -> list[Stmt]:

@@ -22,17 +22,7 @@ from fusejit.codegen.analysis.kernel_statements import U64, flat, is_check, know
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import BOOL, I64, negated
-from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
-    Expr,
-    If,
-    Integer,
-    Let,
-    Operation,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Apply, Call, Expr, If, Integer, Let, Operation, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
 

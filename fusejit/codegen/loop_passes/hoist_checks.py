@@ -25,16 +25,7 @@ from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
 from fusejit.ir.loops.mentioned_names import mentions
-from fusejit.ir.loops.nodes import (
-    Apply,
-    Expr,
-    If,
-    Integer,
-    Let,
-    Number,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Apply, Expr, If, Integer, Let, Number, Stmt, Var
 from fusejit.ir.loops.scalar_math import SELECT
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 

@@ -21,12 +21,7 @@ import itertools
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.chains import (
-    Chain,
-    are_apart,
-    chain_of,
-    renamed,
-)
+from fusejit.codegen.analysis.chains import Chain, are_apart, chain_of, renamed
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.analysis.rewriting import with_bodies, with_operands
 from fusejit.dataclass import dataclass, replace

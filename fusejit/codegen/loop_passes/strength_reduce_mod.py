@@ -16,16 +16,7 @@ from functools import partial
 from fusejit.codegen.analysis.kernel_statements import flat, is_power_of_two, known_values
 from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies
 from fusejit.dataclass import replace
-from fusejit.ir.loops.nodes import (
-    Apply,
-    Call,
-    Expr,
-    Integer,
-    Let,
-    Operation,
-    Stmt,
-    Var,
-)
+from fusejit.ir.loops.nodes import Apply, Call, Expr, Integer, Let, Operation, Stmt, Var
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
 _SUMS = tuple(Operation(name, kind) for name in ("add", "subtract") for kind in "iu")

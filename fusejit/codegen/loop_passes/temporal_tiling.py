@@ -18,10 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.chains import (
-    Chain,
-    chain_of,
-)
+from fusejit.codegen.analysis.chains import Chain, chain_of
 from fusejit.codegen.analysis.rewriting import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub

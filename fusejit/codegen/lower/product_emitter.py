@@ -7,13 +7,7 @@ they are for any size (docs/performance.md), and its bits are NumPy's.
 from __future__ import annotations
 
 from fusejit.codegen.intrinsics.matrix_products import PRODUCT_SYMBOL, product_loops
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    Reference,
-    token,
-    wrap,
-)
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, token, wrap
 from fusejit.ir.loops.index_math import address
 from fusejit.ir.loops.nodes import Call, Expr, Integer, Let, Stmt
 from fusejit.ir.loops.polynomial import Polynomial

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.loop_nests.loop_nest import (
-    token,
-)
+from fusejit.codegen.loop_nests.loop_nest import token
 from fusejit.codegen.printer.outlining import KERNEL, outlined_statements
 from fusejit.ir.loops.index_math import FUNCTION, INDEX_OPS
 from fusejit.ir.loops.nodes import (

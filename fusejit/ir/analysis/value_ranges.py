@@ -15,14 +15,7 @@ from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Assert, Bind, Block, Cond, ConstantOp, GenericOp, HostCall, Loop, Op
-from fusejit.ir.scalar_ops.op_ranges import (
-    FULL,
-    Range,
-    floor_divided,
-    hull,
-    is_inside,
-    remainder,
-)
+from fusejit.ir.scalar_ops.op_ranges import FULL, Range, floor_divided, hull, is_inside, remainder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.values import Value as GraphValue
 

@@ -45,14 +45,7 @@ from fusejit.ir.scalar_ops.families import (
     zero,
 )
 from fusejit.ir.scalar_ops.math_functions import MathFunction
-from fusejit.ir.scalar_ops.mlir_forms import (
-    NOT,
-    SQUARE,
-    by_class,
-    comparison,
-    of_floats,
-    unary,
-)
+from fusejit.ir.scalar_ops.mlir_forms import NOT, SQUARE, by_class, comparison, of_floats, unary
 from fusejit.ir.scalar_ops.row import Identity, ScalarOp
 
 _F32, _F64 = frozenset({"f32"}), frozenset({"f64"})

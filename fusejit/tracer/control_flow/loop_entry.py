@@ -27,10 +27,7 @@ from fusejit.tracer.control_flow.regions import (
     is_array,
     tuple_of,
 )
-from fusejit.tracer.control_flow.shrinking import (
-    length_name,
-    number_of_rows,
-)
+from fusejit.tracer.control_flow.shrinking import length_name, number_of_rows
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray

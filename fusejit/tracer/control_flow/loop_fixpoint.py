@@ -23,11 +23,7 @@ from fusejit.tracer.control_flow.regions import (
     same_object,
     tuple_of,
 )
-from fusejit.tracer.control_flow.shrinking import (
-    as_long_as,
-    cut_together,
-    has_room,
-)
+from fusejit.tracer.control_flow.shrinking import as_long_as, cut_together, has_room
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray

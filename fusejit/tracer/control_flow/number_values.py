@@ -11,11 +11,7 @@ from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
-from fusejit.tracer.values.union_scalar import (
-    NumberType,
-    UnionScalar,
-    UnionType,
-)
+from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionType
 from fusejit.tracer.values.union_types import tag, wide
 
 

@@ -32,12 +32,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.union_scalar import (
-    NumberType,
-    OptionalTuple,
-    TypeTest,
-    is_union_scalar,
-)
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 from fusejit.tracer.values.union_types import narrowed, type_of
 
 _OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again

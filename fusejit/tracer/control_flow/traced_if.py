@@ -45,9 +45,7 @@ from fusejit.tracer.control_flow.regions import (
     items_of,
     same_object,
 )
-from fusejit.tracer.control_flow.shrinking import (
-    length_name,
-)
+from fusejit.tracer.control_flow.shrinking import length_name
 from fusejit.tracer.elementwise.elementwise_op import full
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.graph_breaks.fallback import Fallback

@@ -35,10 +35,7 @@ from fusejit.tracer.control_flow.regions import (
     is_untraced_value,
     same_object,
 )
-from fusejit.tracer.control_flow.shrinking import (
-    length_name,
-    number_of_rows,
-)
+from fusejit.tracer.control_flow.shrinking import length_name, number_of_rows
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.runtime.locations import current_span, unsupported

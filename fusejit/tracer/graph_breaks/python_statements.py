@@ -14,11 +14,7 @@ from enum import Enum
 
 from fusejit.syntax import children, copied, walk
 from fusejit.tracer.capture.bound_names import assigned
-from fusejit.tracer.capture.live_names import (
-    is_context,
-    mentioned,
-    named_in_texts,
-)
+from fusejit.tracer.capture.live_names import is_context, mentioned, named_in_texts
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 
 Position = tuple[int, int]

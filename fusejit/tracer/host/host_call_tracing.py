@@ -20,13 +20,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path, errstate_text
 from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
-from fusejit.tracer.host.probes import (
-    Found,
-    Probe,
-    SizesAreKnown,
-    is_view,
-    results_of,
-)
+from fusejit.tracer.host.probes import Found, Probe, SizesAreKnown, is_view, results_of
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.layout import classify

@@ -15,14 +15,7 @@ from fusejit.tracer.indexing.kernel_indices import size_of_kernel
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import (
-    C128,
-    F64,
-    I64,
-    Operand,
-    dtype_argument,
-    operand_of,
-)
+from fusejit.tracer.values.operand_types import C128, F64, I64, Operand, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine

@@ -15,12 +15,7 @@ from fusejit.ir.definitions.binding import Binding, bind
 from fusejit.ir.definitions.definition import Role
 from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.indices import DIM
-from fusejit.ir.definitions.instance import (
-    Accumulated,
-    Instance,
-    combiner_row,
-    instantiate,
-)
+from fusejit.ir.definitions.instance import Accumulated, Instance, combiner_row, instantiate
 from fusejit.ir.definitions.output_starts import check_starts, is_scalar_start
 from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS

@@ -8,18 +8,7 @@ from collections.abc import Callable
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import (
-    Assert,
-    GenericOp,
-    Load,
-    Loop,
-    Op,
-    Operand,
-    Scatter,
-    ViewOp,
-    Write,
-    walk,
-)
+from fusejit.ir.ops import Assert, GenericOp, Load, Loop, Op, Operand, Scatter, ViewOp, Write, walk
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import View
 from fusejit.tracer.runtime.trace import Trace

@@ -13,21 +13,9 @@ from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import deferred_assertions, effects_for_good
 from fusejit.ir.memory_versions import renumber_versions
-from fusejit.ir.ops import (
-    GenericOp,
-    Load,
-    Op,
-    ReshapeOp,
-    ViewOp,
-    Write,
-    walk,
-)
+from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, ViewOp, Write, walk
 from fusejit.ir.source import Location
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    TracedFunction,
-)
+from fusejit.ir.traced import ArrayClass, CheckKind, TracedFunction
 from fusejit.ir.values import Value, View
 from fusejit.tracer.control_flow.raises import refuse_deferred_raises
 from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback

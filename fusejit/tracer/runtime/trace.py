@@ -28,11 +28,7 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import ACTIVE
 from fusejit.tracer.runtime.captured_reads import CapturedReads
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
-from fusejit.tracer.runtime.locations import (
-    SourceSpan,
-    current_location,
-    unsupported,
-)
+from fusejit.tracer.runtime.locations import SourceSpan, current_location, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import MAX_RANK, TracedArray, too_many_axes
 from fusejit.tracer.values.shapes import Decisions

@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import NeedsPython
-from fusejit.ir.ops import (
-    GenericOp,
-    HostCall,
-    ReshapeOp,
-)
+from fusejit.ir.ops import GenericOp, HostCall, ReshapeOp
 from fusejit.ir.raw_reads import is_a, value_reader
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (

@@ -17,14 +17,7 @@ from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import (
-    GenericOp,
-    Init,
-    Load,
-    Op,
-    Operand,
-    Store,
-)
+from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand, Store
 from fusejit.ir.payload import PayloadBuilder, binary_payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.values import Value, View

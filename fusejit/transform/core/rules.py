@@ -17,15 +17,7 @@ from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import expand_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import (
-    Alloc,
-    Block,
-    GenericOp,
-    Loop,
-    Op,
-    base_name,
-    walk,
-)
+from fusejit.ir.ops import Alloc, Block, GenericOp, Loop, Op, base_name, walk
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.errors import illegal
 

@@ -28,13 +28,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import (
-    Block,
-    GenericOp,
-    Loop,
-    Op,
-    base_name,
-)
+from fusejit.ir.ops import Block, GenericOp, Loop, Op, base_name
 from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.destinations import destinations

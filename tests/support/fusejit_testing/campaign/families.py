@@ -9,12 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from fusejit.errors import (
-    ConcretizationError,
-    InternalError,
-    UnsupportedError,
-    VerificationError,
-)
+from fusejit.errors import ConcretizationError, InternalError, UnsupportedError, VerificationError
 from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries

@@ -25,11 +25,7 @@ import fusejit
 import fusejit.stages
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError
-from fusejit_testing.libraries.arguments import (
-    NotCopied,
-    copied,
-    opcodes_outside,
-)
+from fusejit_testing.libraries.arguments import NotCopied, copied, opcodes_outside
 from fusejit_testing.libraries.counters import Counters
 from fusejit_testing.libraries.decorated import Entry
 from fusejit_testing.libraries.describe import describe

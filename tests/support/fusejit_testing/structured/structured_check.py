@@ -19,23 +19,11 @@ from fusejit.structured.generic import generic, op_of
 from fusejit.structured.op import StructuredOp
 from fusejit_testing.compare import Bound, assert_same
 from fusejit_testing.fused_otherwise import FusedOtherwise
-from fusejit_testing.oracle import (
-    Outcome,
-    _environment,
-    decorate,
-    interpreted,
-    no_faults,
-    run,
-)
+from fusejit_testing.oracle import Outcome, _environment, decorate, interpreted, no_faults, run
 from fusejit_testing.structured.by_points import results_by_points
 from fusejit_testing.structured.op_case import OpCase
 from fusejit_testing.structured.op_maker import make_op
-from fusejit_testing.structured.surroundings import (
-    OpProgram,
-    alone,
-    store_arrays,
-    surrounded,
-)
+from fusejit_testing.structured.surroundings import OpProgram, alone, store_arrays, surrounded
 
 FUSIONS: tuple[str, ...] = ("auto", "none", "aggressive")
 
