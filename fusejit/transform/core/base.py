@@ -75,10 +75,14 @@ class Step:
 
 
 class LoopInfo(NamedTuple):
-    """A loop over tiles: its symbol, and whether each tile writes elements of its own."""
+    """A loop over tiles: its symbol, whether each tile writes elements of its own, and their size.
+
+    ``size`` is 0 where it depends on the extent.
+    """
 
     symbol: str
     is_parallel: bool
+    size: int = 0
 
 
 @dataclass(frozen=True)

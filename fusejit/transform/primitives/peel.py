@@ -88,11 +88,11 @@ def peel(handle: H, loop: str, *, check: bool = True) -> H:
     if peeled_loop is None:
         legal = [f'peel("{name}")' for name, o in loops_around.items() if o and o.tiles]
         raise illegal(step, op.name, f"no loop {loop} is around it", legal)
-    if not peeled_loop.tiles:
-        raise illegal(step, op.name, f"the tiles of {loop} have the same extent")
-    size = peeled_loop.tiles[0].largest.as_constant()
-    if size is None:
+    size = old.loops[loop].size
+    if not size:
         raise illegal(step, op.name, f"the extent of the tiles of {loop} is not known")
+    if not peeled_loop.tiles:
+        raise illegal(step, op.name, f"the tiles of {loop} have the same extent, {size}")
     graph, main, rest, new_names = without_last_tile(old.graph, peeled_loop, size)
     taken = {*old.loops}
     loops = {

@@ -118,7 +118,9 @@ def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: i
     graph, inner, tiles = in_tiles(old, op, numbers, handle.dims, step, reassociate)
     taken = {*handle.schedule.loops}
     loops = {
-        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(t.loop, is_parallel(op, t.dim))
+        unused(f"{handle.dims[t.dim]}.0", taken): LoopInfo(
+            t.loop, is_parallel(op, t.dim), t.given if isinstance(t.given, int) else 0
+        )
         for t in tiles
     }
     what = f"loops {', '.join(loops)} around {base_name(op.name)}"
