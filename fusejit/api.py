@@ -163,7 +163,7 @@ def fuse_jit(
 
 
 def _scheduled(recipe: Callable[[Any], Any] | str | PathLike[str], stage: Any) -> Any:
-    from fusejit.transform.schedule import scheduled  # not needed without a recipe
+    from fusejit.transform.schedules import scheduled  # not needed without a recipe
 
     return scheduled(stage, recipe)
 

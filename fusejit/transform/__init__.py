@@ -1,15 +1,33 @@
 """Schedules: transformations of a traced function's ops, one step after the other."""
 
-from fusejit.transform.core.errors import ScheduleError as ScheduleError
-from fusejit.transform.handle import Handle as Handle
-from fusejit.transform.primitives.tile import Parts as Parts
-from fusejit.transform.saved import load_recipe as load_recipe
-from fusejit.transform.schedule import Schedule as Schedule
-from fusejit.transform.schedule import schedule as schedule
-from fusejit.transform.tune import TuneResult as TuneResult
-from fusejit.transform.tune import tune as tune
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    *("Handle", "Parts", "Schedule", "ScheduleError", "TuneResult"),
-    *("load_recipe", "schedule", "tune"),
-]
+if TYPE_CHECKING:
+    from fusejit.transform.core.errors import ScheduleError as ScheduleError
+    from fusejit.transform.handle import Handle as Handle
+    from fusejit.transform.primitives.tile import Parts as Parts
+    from fusejit.transform.saved import load_recipe as load_recipe
+    from fusejit.transform.schedules import Schedule as Schedule
+    from fusejit.transform.schedules import schedule as schedule
+    from fusejit.transform.tuning import TuneResult as TuneResult
+    from fusejit.transform.tuning import tune as tune
+
+_HOMES = {
+    "Handle": "handle",
+    "Parts": "primitives.tile",
+    "Schedule": "schedules",
+    "ScheduleError": "core.errors",
+    "TuneResult": "tuning",
+    "load_recipe": "saved",
+    "schedule": "schedules",
+    "tune": "tuning",
+}
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    """What schedules of users need; the automatic passes load their own modules alone."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

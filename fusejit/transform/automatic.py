@@ -21,7 +21,7 @@ from fusejit.transform.core.lookup import labels, op_of
 from fusejit.transform.handle import Handle
 
 if TYPE_CHECKING:
-    from fusejit.transform.schedule import Schedule
+    from fusejit.transform.schedules import Schedule
 
 FOLDS = {"fold": ("rematerialize", "folded into"), "merge": ("fuse_siblings", "merged with")}
 """The step that repeats a decision, and the decision in words."""

@@ -10,7 +10,7 @@ from fusejit.ir.ops import GenericOp, Loop, walk
 from fusejit.transform.core.costs import estimate
 
 if TYPE_CHECKING:
-    from fusejit.transform.schedule import Schedule
+    from fusejit.transform.schedules import Schedule
 
 HEADS = ("", "step", "line", "keeps", "time", "moved", "flops", "scratch", "what")
 

@@ -40,7 +40,7 @@ from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value, View
 
 if TYPE_CHECKING:
-    from fusejit.transform.schedule import Schedule
+    from fusejit.transform.schedules import Schedule
 
 INDENT = "    "
 

@@ -15,7 +15,7 @@ from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.log import table_lines
 
 if TYPE_CHECKING:
-    from fusejit.transform.schedule import Schedule
+    from fusejit.transform.schedules import Schedule
 
 SHIFTS = (1, -1, 7, -5)
 """What is added to the sizes of the arguments: sizes that differ by a number go on doing so."""

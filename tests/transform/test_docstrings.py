@@ -11,7 +11,7 @@ import pytest
 
 from fusejit.transform.core.base import BaseHandle
 from fusejit.transform.handle import Handle
-from fusejit.transform.schedule import schedule
+from fusejit.transform.schedules import schedule
 
 PRIMITIVES = sorted(name for name in vars(Handle) if not name.startswith("_"))
 

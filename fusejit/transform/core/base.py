@@ -25,7 +25,7 @@ from fusejit.transform.core.lookup import op_of, removed_by
 from fusejit.transform.core.rules import enclosing
 
 if TYPE_CHECKING:
-    from fusejit.transform.schedule import Schedule
+    from fusejit.transform.schedules import Schedule
 
 H = TypeVar("H", bound="BaseHandle")
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import fusejit.transform
-from fusejit.transform.schedule import schedule
+from fusejit.transform.schedules import schedule
 
 WIDTH = 96
 

@@ -29,7 +29,7 @@ from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import quantity, table_lines
 from fusejit.transform.saved import machine, name_of
-from fusejit.transform.schedule import Schedule, schedule
+from fusejit.transform.schedules import Schedule, schedule
 from fusejit.transform.timing import median_seconds, with_progress
 from fusejit.transform.verification import require_equal
 
