@@ -70,6 +70,25 @@ def made_after_the_value(x: Any) -> Any:
     return total
 
 
+def read_by_a_host_call(x: Any) -> Any:
+    out, sums = np.empty_like(x), np.empty(len(x))
+    for i in range(len(x)):
+        row = np.sqrt(x[i])
+        spectrum = np.fft.fft(row)
+        out[i] = row
+        sums[i] = spectrum[0].real + row.sum()
+    return out, sums
+
+
+def stored_before_a_host_call(x: Any) -> Any:
+    out, sums = np.empty_like(x), np.empty(len(x))
+    for i in range(len(x)):
+        row = np.sqrt(x[i]) + 1
+        out[i] = row
+        sums[i] = np.linalg.norm(np.linalg.inv(x @ x.T + np.eye(len(x)))) + (row * row).sum()
+    return out, sums
+
+
 @pytest.mark.parametrize(
     ("function", "at_home"),
     [
@@ -78,6 +97,8 @@ def made_after_the_value(x: Any) -> Any:
         (stored_twice, []),
         (of_the_caller, []),
         (made_after_the_value, []),
+        (read_by_a_host_call, []),
+        (stored_before_a_host_call, []),
     ],
 )
 def test_where_rows_live(function: Callable[..., Any], at_home: list[str]) -> None:

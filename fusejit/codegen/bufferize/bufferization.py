@@ -89,11 +89,13 @@ def assign_buffers(graph: Graph) -> BufferAssignment:
     _number_steps(graph, assignment)
     record_versions(graph.block, {}, assignment.versions_at)
     _find_straight_stores(graph, assignment)
-    assignment.homes = homes_of(graph, assignment.straight)
     _find_moves(graph, assignment)
     _find_rotations(graph, assignment)
     _find_snapshots(graph, assignment)
     _find_slots(graph, assignment)
+    rotated = {rotation.value for rotation in assignment.rotated.values()}
+    elsewhere = {*assignment.straight, *assignment.slot_values, *rotated}
+    assignment.homes = homes_of(graph, elsewhere)
     return assignment
 
 
@@ -265,7 +267,6 @@ def _find_rotations(graph: Graph, assignment: BufferAssignment) -> None:
         assignment.rotations[loop] = kept
         for rotation in kept:
             assignment.straight.pop(rotation.value, None)
-            assignment.homes.pop(rotation.value, None)
             if not rotation.has_spare:
                 assignment.over_cells.add(rotation.value)
             for store in rotation.stores:

@@ -17,15 +17,15 @@ from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Store, Write, walk
 from fusejit.ir.values import Buffer, Value
 
 
-def homes_of(graph: Graph, straight: Container[Value]) -> dict[Value, Store]:
+def homes_of(graph: Graph, elsewhere: Container[Value]) -> dict[Value, Store]:
     """The stores into whose memory arrays of loops are computed, by the values of these.
 
     Nothing beside such a store, or in a loop beside it, reads the memory: it may be written before.
 
     Parameters
     ----------
-    straight : container of Value
-        Those that are computed at their stores.
+    elsewhere : container of Value
+        Those that live in another place: a slot, a rotation, or written at their stores.
     """
     writes = Counter(o.view.buffer.root for o in walk(graph.block) if isinstance(o, Write))
     seen = {buffer.base for buffer in graph.buffers}  # in other shapes
@@ -48,7 +48,7 @@ def homes_of(graph: Graph, straight: Container[Value]) -> dict[Value, Store]:
                 and producer.library_call is None
                 and store.mask is None
                 and store.value.type.rank
-                and store.value not in straight
+                and store.value not in elsewhere
                 and buffer.origin is None
                 and buffer.base is None
                 and buffer not in seen | read

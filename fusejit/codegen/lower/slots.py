@@ -146,7 +146,9 @@ class Slots:
             return None
         buffer = op.view.buffer
         is_whole = op.view == View.whole(buffer)
-        is_free = buffer.base is None and buffer not in self._assignment.slot_buffers
+        rotated = {b for r in self._assignment.rotated.values() for b in r.loop_buffers}
+        taken = {*self._assignment.slot_buffers, *rotated, *self._memory}
+        is_free = buffer.base is None and buffer not in taken
         return buffer if buffer.origin is None and is_whole and is_free else None
 
     def _place(self, buffer: Buffer | None, value: Value) -> None:
