@@ -89,6 +89,25 @@ def stored_before_a_host_call(x: Any) -> Any:
     return out, sums
 
 
+def stored_from_the_end(x: Any) -> Any:
+    out, sums, i = np.empty_like(x), np.empty(len(x)), 0
+    while i < len(x):
+        row = np.sqrt(x[i])
+        out[-1 - i] = row
+        sums[i] = row.sum()
+        i += 1
+    return out, sums
+
+
+def stored_at_elements(x: Any, places: Any) -> Any:
+    out, total = np.empty_like(x), 0.0
+    for i in range(len(x)):
+        row = np.sqrt(x[i])
+        out[places[i]] = row
+        total += row.sum()
+    return out, total
+
+
 @pytest.mark.parametrize(
     ("function", "at_home"),
     [
@@ -99,6 +118,7 @@ def stored_before_a_host_call(x: Any) -> Any:
         (made_after_the_value, []),
         (read_by_a_host_call, []),
         (stored_before_a_host_call, []),
+        (stored_from_the_end, []),
     ],
 )
 def test_where_rows_live(function: Callable[..., Any], at_home: list[str]) -> None:
@@ -121,3 +141,13 @@ def test_a_copy_less_in_a_loop() -> None:
     assert "# sqrt\n" in source
     assert "# store" not in source
     check(steps_until_small, (x,), (x * 1e-9,), variants=None)
+
+
+def test_an_index_is_checked_before_the_row_is_written() -> None:
+    x = np.random.default_rng(0).random((5, 400))
+    graph = fuse_jit(stored_at_elements).trace(x, np.arange(5)).fuse().graph
+    assert not assign_buffers(graph).homes
+    calls = [
+        (x, np.array(places)) for places in ([4, 2, 0, 1, 3], [0, 1, 2, 3, -9], [5, 1, 2, 3, 4])
+    ]
+    check(stored_at_elements, *calls, variants=None)

@@ -13,14 +13,28 @@ from collections import Counter
 from collections.abc import Container
 
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Store, Write, walk
+from fusejit.ir.ops import (
+    Alloc,
+    Block,
+    ConstantOp,
+    GenericOp,
+    Load,
+    ReshapeOp,
+    Store,
+    ViewOp,
+    Write,
+    walk,
+)
 from fusejit.ir.values import Buffer, Value
+
+_HARMLESS = Alloc | ConstantOp | GenericOp | Load | ReshapeOp | Store | ViewOp
 
 
 def homes_of(graph: Graph, elsewhere: Container[Value]) -> dict[Value, Store]:
     """The stores into whose memory arrays of loops are computed, by the values of these.
 
     Nothing beside such a store, or in a loop beside it, reads the memory: it may be written before.
+    Nothing between decides whether it is written, and where: no check of an index, no number.
 
     Parameters
     ----------
@@ -54,6 +68,7 @@ def homes_of(graph: Graph, elsewhere: Container[Value]) -> dict[Value, Store]:
                 and buffer not in seen | read
                 and writes[buffer] == 1
                 and allocs.get(buffer, -1) < at
+                and all(isinstance(op, _HARMLESS) for op in block.ops[at : block.ops.index(store)])
             ):
                 homes[store.value] = store
         return read

@@ -18,7 +18,11 @@ NEAR = Bound(ulps=1 << 20, absolute=1e-9)  # sums of other orders, divided and s
 
 def function_of(seed: int) -> Callable[..., Any]:
     """The program as a function whose source can be read."""
-    text, name = random_program(seed), f"<grouped program {seed}>"
+    return function_of_text(random_program(seed), f"<grouped program {seed}>")
+
+
+def function_of_text(text: str, name: str) -> Callable[..., Any]:
+    """The function ``program`` of a text, in a file of this name that `linecache` knows."""
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     namespace: dict[str, Any] = {"np": np}
     exec(compile(text, name, "exec"), namespace)
