@@ -71,11 +71,6 @@ class _SharedLoop:
     tile: str  # how many those have that are not at the end
     count: str  # how many tiles
 
-    @property
-    def symbols(self) -> tuple[AffineExpr, AffineExpr]:
-        """Where the tile at hand begins, and how wide it is."""
-        return AffineExpr.symbol(self.start), AffineExpr.symbol(self.wide)
-
 
 class _TiledGroup:
     """The rewrite of one group."""
@@ -136,7 +131,7 @@ class _TiledGroup:
         origin: dict[int, AffineExpr] = {}
         domain = list(op.domain)
         for dim, shared, (before, after) in zip(dims, self.loops, halos, strict=True):
-            start, wide = shared.symbols
+            start, wide = AffineExpr.symbol(shared.start), AffineExpr.symbol(shared.wide)
             origin[dim], domain[dim] = start + before, wide + (after - before)
         part = part_of(op, origin, domain)
         part = replace(

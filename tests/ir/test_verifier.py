@@ -203,6 +203,16 @@ BODIES = [
         "tiles have lengths: i1 is not bound in the body",
     ),
     (
+        """for i0 = 0 to 3 step 1 tiles (i1 max 4 of s0) {
+          %n = generic "length" domain () ins () outs (write)
+            { t0 = index (i0) : i64; yield t0 } : i64 python
+          bind i1 = %n
+          %a = generic "full" domain (s0 - i1) ins () outs (write)
+            { t0 = const 0.0 : f64; yield t0 } : s0 - i1 x f64
+        }""",
+        "tiles have lengths: %a is largest in the shortest tile",
+    ),
+    (
         "for i0 = 0 to 3 step 0 { }",
         "loops are counted or conditional: the step is 0",
     ),

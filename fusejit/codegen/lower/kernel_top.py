@@ -133,11 +133,7 @@ def _split_guards(program: Program, by_path: Mapping[Path, str]) -> list[Guard]:
     return mine
 
 
-def _checks(
-    program: Program,
-    guards: Sequence[Guard],
-    by_path: Mapping[Path, str],
-) -> list[Stmt]:
+def _checks(program: Program, guards: Sequence[Guard], by_path: Mapping[Path, str]) -> list[Stmt]:
     checks: list[Stmt] = []
     for guard in guards:
         asked = kernel_expr(guard.expr, by_path.__getitem__)

@@ -57,11 +57,7 @@ from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.verifier.loop_rules import verify_kernel
 
 
-def lower(
-    graph: Graph,
-    merge: bool = True,
-    log: PassLog | None = None,
-) -> Program:
+def lower(graph: Graph, merge: bool = True, log: PassLog | None = None) -> Program:
     """Lower a graph.
 
     With ``merge``, neighbouring nests over the same points become one. The passes over kernels are

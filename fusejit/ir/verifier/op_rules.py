@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.ops import (
     Alias,
     Alloc,
@@ -251,10 +251,14 @@ def loops_are_counted_or_conditional(op: Loop) -> Iterator[str]:
 
 
 def tiles_have_lengths(op: Loop) -> Iterator[str]:
-    """The body of a counted loop binds the lengths of its tiles."""
+    """The body of a counted loop binds the lengths of its tiles; nothing grows as they shrink."""
     if not op.tiles:
         return
     bound = {inner.symbol for inner in walk(op.body) if isinstance(inner, Bind)}
+    for value in (result for inner in walk(op.body) for result in inner.results):
+        factors = [e.coefficient(Sym(t.length)) for e in value.type.extents for t in op.tiles]
+        if min(factors, default=0) < 0:
+            yield f"{value!r} is largest in the shortest tile"
     yield from (f"{t.length} is not bound in the body" for t in op.tiles if t.length not in bound)
     if op.condition is not None:
         yield "a conditional loop has tiles"
