@@ -286,7 +286,7 @@ class AffineExpr:
         return self._map(table.get) if table else self
 
     def _map(self, given: Callable[[Atom], AffineExpr | None]) -> AffineExpr:
-        """The expression with what is given for atoms in their place; the others stay."""
+        """The expression with other expressions for the atoms that have one."""
         if not self.terms:
             return self
         total = AffineExpr.const(self.constant)

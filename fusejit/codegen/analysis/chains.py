@@ -80,7 +80,7 @@ class Chain:
         return frozenset(pointer for pointer, _ in self.writes())
 
     def with_names(self, names: dict[str, Expr]) -> Chain:
-        """The chain with other names for its loops, and for some of what is given in it."""
+        """The chain with other names for its loops and for some of its numbers."""
 
         def let(s: Let) -> Let:
             name = names.get(s.name, Var(s.name))

@@ -24,7 +24,7 @@ def int64(number: int) -> Value:
 
 
 def external(module: Any, name: str, kind: Any = INT64) -> Value:
-    """A variable whose address LLVM is told when the code is loaded."""
+    """A variable whose address LLVM gets when the code is loaded."""
     known = module.globals.get(name)
     if known is None:
         known = ir.GlobalVariable(module, kind, name)
@@ -40,7 +40,7 @@ def call_c(builder: Any, name: str, result: Any, *arguments: Value) -> Value:
 
 
 def inside_or(builder: Any, inside: Value, number: Value, otherwise: Callable[[], Value]) -> Value:
-    """``number`` if it is inside, else what is computed then."""
+    """``number`` if it is inside, else the result of ``otherwise``."""
     start = builder.block
     with builder.if_then(builder.not_(inside), likely=False):
         other = otherwise()

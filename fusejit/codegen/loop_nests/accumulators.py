@@ -191,7 +191,7 @@ def merged_blocks(
 
 
 def result_of(one: str, of_pair: str, acc: Accumulator) -> Element:
-    """What is handed out of a column's partial result: the second of a pair."""
+    """The result of a column: its partial result, or the second of a pair."""
     return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", Polynomial.name("c"))
 
 

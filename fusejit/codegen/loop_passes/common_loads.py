@@ -35,7 +35,7 @@ def hoist_common_loads(statements: Sequence[Stmt]) -> list[Stmt]:
 
 
 def _hoisted(s: Stmt, names: Iterator[str]) -> list[Stmt]:
-    """A statement with what is loaded before it; that of conditionals in it was hoisted first."""
+    """A statement with its loads before it; conditionals inside it have hoisted theirs."""
     if not isinstance(s, If):
         return [s]
     body, orelse = [*s.body], [*s.orelse]

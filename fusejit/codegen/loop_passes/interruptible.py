@@ -232,7 +232,7 @@ def _first_stretch(s: For) -> Expr:
 
 
 def _units(s: Stmt, names: frozenset[str]) -> Expr | None:
-    """About how many nanoseconds a statement takes, by what is known before ``names`` are given."""
+    """About how many nanoseconds a statement takes, estimated without the values of ``names``."""
 
     def known(expr: Expr) -> bool:
         return not expr_names(expr) & names

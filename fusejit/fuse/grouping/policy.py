@@ -169,7 +169,7 @@ def _beside(
     bytes_saved: int,
     default: Accept | Reject,
 ) -> FusionCandidate:
-    """A candidate of which the producer is computed once."""
+    """A candidate whose producer is computed once."""
     reads = [k for k, v in enumerate(consumer.operand_values) if v in producer.results]
     first, cost_ns = reads[0] if reads else None, payload_cost_ns(producer.payload, target)
     return FusionCandidate(

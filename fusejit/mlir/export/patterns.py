@@ -68,7 +68,7 @@ def normalized(op: GenericOp) -> GenericOp:
 
 
 def without_unread_starts(op: GenericOp) -> GenericOp:
-    """An op without starts of which every element is overwritten unread."""
+    """An op without the starts whose elements are all overwritten unread."""
     inits = tuple(
         replace(init, start=None) if is_overwritten(op, k) else init
         for k, init in enumerate(op.inits)

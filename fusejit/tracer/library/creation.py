@@ -55,7 +55,7 @@ def order_argument(order: Any, rank: int) -> Order:
 
 
 def uninitialised(extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
-    """An array of which nothing is known."""
+    """An array about which nothing is known."""
     storage = Storage(current_trace(), dtype, extents)
     storage.order = order
     return TracedArray.whole(storage)

@@ -117,7 +117,7 @@ def enclosing(graph: Graph, op: Op) -> tuple[list[Loop], Block]:
 
 
 def full_extent(extent: AffineExpr, graph: Graph) -> AffineExpr:
-    """An extent; where it is that of the tiles of a loop, that of a full one, if it is known."""
+    """An extent; the extent of a full tile in place of the length of a tile, if it is known."""
     loops = (op for op in walk(graph.block) if isinstance(op, Loop))
     known = (t for op in loops for t in op.tiles if t.largest.as_constant() is not None)
     return next((t.largest for t in known if t.length == extent.as_symbol()), extent)
