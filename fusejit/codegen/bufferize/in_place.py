@@ -14,7 +14,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Load, Loop, Op, Store, walk
+from fusejit.ir.ops import GenericOp, Load, Loop, Op, Store, Write, walk
 from fusejit.ir.values import Value
 
 
@@ -71,14 +71,16 @@ def _writer(graph: Graph, assignment: BufferAssignment, result: Value) -> _Write
         return _Writer(op, op.inits[0].map) if op in graph.block.ops else None
     if not isinstance(op, Load) or op.view.buffer.origin is not None:
         return None
-    tiled = (b for o in graph.block.ops if isinstance(o, Loop) and o.tiles for b in o.blocks)
-    stores = [o for b in tiled for o in b.ops if isinstance(o, Store)]
-    writes = [o for o in stores if o.view.buffer is op.view.buffer]
-    if len(writes) != 1 or writes[0].value not in {**assignment.homes, **assignment.straight}:
+    tiled = [b for o in graph.block.ops if isinstance(o, Loop) and o.tiles for b in o.blocks]
+    all_writes = (o for o in walk(graph.block) if isinstance(o, Write))
+    (write, *others) = [o for o in all_writes if o.view.buffer.root is op.view.buffer.root]
+    if others or not isinstance(write, Store) or not any(write in b.ops for b in tiled):
         return None
-    op = assignment.defining[writes[0].value]
+    if write.value not in {**assignment.homes, **assignment.straight}:
+        return None
+    op = assignment.defining[write.value]
     assert isinstance(op, GenericOp)
-    return _Writer(op, writes[0].view.map.compose(op.inits[0].map))
+    return _Writer(op, write.view.map.compose(op.inits[0].map))
 
 
 def _writes_in_order(writer: _Writer, result: Value) -> bool:

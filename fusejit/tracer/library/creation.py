@@ -62,29 +62,33 @@ def uninitialised(extents: Extents, dtype: np.dtype, order: Order) -> TracedArra
 
 
 @primitive(np.empty)
-def empty(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
+def empty(shape: Any, dtype: Any = float, order: Any = "C", **others: Any) -> TracedArray:
     """``np.empty``: memory whose contents are arbitrary until something is stored."""
+    require_cpu(**others)
     extents = shape_argument(shape)
     return uninitialised(extents, dtype_argument(dtype), order_argument(order, len(extents)))
 
 
 @primitive(np.zeros)
-def zeros(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
+def zeros(shape: Any, dtype: Any = float, order: Any = "C", **others: Any) -> TracedArray:
     """``np.zeros``."""
+    require_cpu(**others)
     return _filled(shape, 0, dtype, order)
 
 
 @primitive(np.ones)
-def ones(shape: Any, dtype: Any = None, order: Any = "C", **_: Any) -> TracedArray:
+def ones(shape: Any, dtype: Any = None, order: Any = "C", **others: Any) -> TracedArray:
     """``np.ones``."""
+    require_cpu(**others)
     return _filled(shape, 1, dtype, order)
 
 
 @primitive(np.full)
 def full_of(
-    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_: Any
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **others: Any
 ) -> TracedArray:
     """``np.full``; without ``dtype`` that of ``np.array(fill_value)``."""
+    require_cpu(**others)
     if dtype is None:
         dtype = natural_dtype(operand_of(fill_value))
     return _filled(shape, fill_value, dtype, order)
@@ -122,7 +126,7 @@ def _like(prototype: Any, dtype: Any, order: Any, shape: Any) -> tuple[Extents, 
     return extents, wanted, order_argument(order, len(extents))
 
 
-def require_cpu(device: Any) -> None:
+def require_cpu(device: Any = None, like: Any = None) -> None:
     """Decline any other device: NumPy has an error for it."""
     if device not in (None, "cpu"):
         raise numpy_raises("ValueError: Device not understood")

@@ -30,6 +30,12 @@ A = np.arange(12.0).reshape(3, 4)
         lambda a: np.asarray(a, device="gpu"),
         lambda a: np.astype(a, int, device="gpu"),
         lambda a: np.zeros_like(a, device="cpu"),
+        lambda a: np.zeros(a.shape, device="cpu", like=a),
+        lambda a: np.zeros(a.shape, device="gpu"),
+        lambda a: np.ones(a.shape, device="gpu"),
+        lambda a: np.empty(a.shape, device="gpu"),
+        lambda a: np.full(a.shape, 2.0, device="gpu"),
+        lambda a: a + np.zeros(a.shape, zz=1),
         lambda a: np.isposinf(a, zz=1),
     ],
 )
