@@ -57,11 +57,11 @@ class Decorated:
         self.segment_budget = segment_budget
         self.variants = Variants()
         self.signature = own_signature(function)
-        self.identity = FunctionIdentity(cast(Any, function))
         is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
         self.entry_stub = EntryStub(
             function, self.signature, self.dispatch_miss, self.recover, is_passthrough
         )
+        self.identity = FunctionIdentity(cast(Any, function))
         if is_passthrough:
             self.variants.interpreted = READS_CALLERS
             if options.warn:
@@ -82,6 +82,10 @@ class Decorated:
             self.entry_stub.install_launcher(no_variant)  # the next call finds its variant again
         state = {"entry_stub": self.entry_stub, "variants": self.variants}
         return Decorated, (self.function, self.options), state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.identity = FunctionIdentity(cast(Any, self.function))
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -110,7 +114,7 @@ class Decorated:
         """The call as plain NumPy."""
         if self.options.warn:
             warn(f"{self.function.__name__} runs as plain NumPy{why}")
-        positional, keywords = self.identity.given(self.signature, args)
+        positional, keywords = self.identity.given(self.entry_stub.signature, args)
         return self.function(*positional, **keywords)
 
     def recover(self, error: Exception) -> Outcome | None:

@@ -41,7 +41,9 @@ from typing import Any, cast
 from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
+from fusejit.identity import own_signature, parts_of
 from fusejit.outcome import MISS, Outcome
+from fusejit.served_code import ServedCode, code_of_user, served_by, standing_for
 from fusejit.tracer.capture.entry_stubs import mark_entry_stub
 from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 
@@ -109,6 +111,7 @@ class _Rare:
 
     dispatch_miss: Callable[..., Any]
     recover: Callable[[Exception], Outcome | None]
+    function: FunctionType
     Exception: type[Exception] = Exception
 
 
@@ -147,14 +150,15 @@ class EntryStub:
         recover: Callable[[Exception], Outcome | None],
         is_passthrough: bool = False,
     ) -> None:
-        of_user = cast(FunctionType, function)
+        self._function = of_user = cast(FunctionType, function)
         self.guard: CallGuard | None = None
         self.bodies: set[CodeType] = set()
         self._code = of_user.__code__
-        self._signature = signature
+        self.signature = signature
         self._layout = _Layout.of(of_user.__code__, signature)
         self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
         self._cells["first"].cell_contents = no_variant
+        self._cells["guard"].cell_contents = never
         self.connect(dispatch_miss, recover)
         self.is_passthrough = is_passthrough
         if is_passthrough:
@@ -168,8 +172,12 @@ class EntryStub:
         functools.update_wrapper(made, function)
         made.__defaults__ = of_user.__defaults__
         made.__kwdefaults__ = of_user.__kwdefaults__
-        mark_entry_stub(made)
+        self._defaults = parts_of(of_user)[1:]
         self.function = made
+        self._served: ServedCode | None = None
+        if not is_passthrough:
+            mark_entry_stub(made)
+            self._served = ServedCode(made, of_user, self.adopt)
 
     def __reduce__(self) -> tuple[Any, ...]:
         cells = self.function.__closure__ or ()
@@ -179,23 +187,48 @@ class EntryStub:
             for name, cell in self._cells.items()
             if not self.is_passthrough
         }
-        return _found_again, (self.function, self._code, self._signature, self._layout, places)
+        known = (self._code, self.signature, self._layout)
+        return _found_again, (self.function, self._function, *known, places)
 
     def connect(
         self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
     ) -> None:
         """Have others serve what is not served here, and tell of faults."""
-        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover)
+        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover, self._function)
 
-    def renew(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
+    def renew(self) -> None:
         """Take on the parameters and default values of the function as it is now."""
-        of_user = cast(FunctionType, function)
-        self._layout = self._layout.for_code(self._code, of_user.__code__)
-        self._code, self._signature = of_user.__code__, signature
+        of_user = self._function
+        if self._code is not of_user.__code__:
+            self._layout = self._layout.for_code(self._code, of_user.__code__)
+            self._code = of_user.__code__
+        self.signature = own_signature(of_user)
         self._launching = self._text(_LAUNCHING)
         self.install_launcher(no_variant)
         self.function.__defaults__ = of_user.__defaults__
         self.function.__kwdefaults__ = of_user.__kwdefaults__
+        self._defaults = parts_of(of_user)[1:]
+
+    def adopt(self) -> None:
+        """Make the user's function what was assigned to the one that users call.
+
+        Its parameters are then those of the call that notices.
+        """
+        made, of_user = self.function, self._function
+        if self._served is None:
+            return
+        if self._served.is_replaced:
+            code = code_of_user(made.__code__)
+            if code is not None:
+                of_user.__code__ = code
+        defaults, of_keywords = self._defaults
+        if made.__defaults__ is not defaults:
+            of_user.__defaults__ = made.__defaults__
+        if made.__kwdefaults__ is not of_keywords:
+            of_user.__kwdefaults__ = made.__kwdefaults__
+        self._defaults = made.__defaults__, made.__kwdefaults__
+        if self._served.is_replaced:
+            self.renew()
 
     @property
     def first(self) -> Launch:
@@ -223,12 +256,12 @@ class EntryStub:
         self._serve(code)
 
     def _serve(self, code: CodeType) -> None:
-        if not self.is_passthrough and self.function.__code__ is not code:
-            self.function.__code__ = code
+        if self._served is not None and self.function.__code__ is not code:
+            self._served.give(code)
 
     def _text(self, text: str) -> CodeType:
         """The code of a text above. Cells go by their places: no name of the user's is in it."""
-        taken = {*self._signature.parameters}
+        taken = {*self.signature.parameters}
         prefix = "_"
         while any(name.startswith(prefix) for name in taken):
             prefix += "_"
@@ -238,10 +271,10 @@ class EntryStub:
         names = {name: place[spelled] for name, spelled in self._layout.own.items()}
         filled = text.format(
             free=", ".join(neutral),
-            parameters=_parameters(self._signature),
+            parameters=_parameters(self.signature),
             result=f"{prefix}result",
             error=f"{prefix}error",
-            **_by_position(self._signature),
+            **_by_position(self.signature),
             **names,
         )
         namespace: dict[str, Any] = {}
@@ -249,7 +282,7 @@ class EntryStub:
         exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
         code = cast(CodeType, namespace["factory"](*neutral).__code__)
         assert code.co_freevars == tuple(neutral)
-        return code.replace(co_name=name, co_qualname=name)
+        return standing_for(code.replace(co_name=name, co_qualname=name), self._code)
 
     def _body(self, body: FunctionBody) -> CodeType | None:
         """The code of statements after the guard; None if they have none."""
@@ -258,13 +291,13 @@ class EntryStub:
         if source is None or not layout.has_bodies or definition is None:
             return None
         text = _GUARDED.format(
-            free=", ".join(layout.free), **_by_position(self._signature), **layout.own
+            free=", ".join(layout.free), **_by_position(self.signature), **layout.own
         )
         if body.helper is not None:
             text += f"{body.helper} = {layout.own['helper']}\n"
         prologue = ast.parse(text).body
         node = copy.copy(definition)
-        node.args = _arguments(self._signature, node)
+        node.args = _arguments(self.signature, node)
         for part in [part for statement in prologue for part in ast.walk(statement)]:
             ast.copy_location(part, node.body[0])
         node.body = [*prologue, *node.body]
@@ -272,7 +305,7 @@ class EntryStub:
             code = compile_function(source, node, self._code, tuple(layout.own.values()))
         except (SyntaxError, ValueError, RecursionError):
             return None
-        return code if code.co_freevars == layout.free else None
+        return standing_for(code, self._code) if code.co_freevars == layout.free else None
 
 
 @dataclass(frozen=True)
@@ -300,6 +333,9 @@ class _Layout:
         prefix = "fusejit_"
         while any(f"{prefix}{name}" in taken for name in _OWN):
             prefix = f"_{prefix}"
+        last = max((name for name in code.co_freevars if name.isascii()), default="")
+        while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
+            prefix = f"z{prefix}"
         own = {name: f"{prefix}{name}" for name in _OWN}
         free = tuple(sorted([*own.values(), *code.co_freevars]))
         return cls(own, free, not code.co_flags & _YIELDS and not shows_names(taken))
@@ -314,6 +350,7 @@ class _Layout:
 
 def _found_again(
     function: FunctionType,
+    of_user: FunctionType,
     code: CodeType,
     signature: inspect.Signature,
     layout: _Layout,
@@ -321,21 +358,30 @@ def _found_again(
 ) -> EntryStub:
     """The entry stub of a function that was pickled by value, with its cells if it has some."""
     made = EntryStub.__new__(EntryStub)
-    mark_entry_stub(function)
-    made.function = function
+    made.function, made._function = function, of_user
     made.guard, made.bodies = None, set()
     cells = function.__closure__ or ()
     made.is_passthrough = not places
     made._cells = {name: CellType(None) for name in _OWN}
     made._cells |= {name: cells[place] for name, place in places.items()}
-    made._code, made._signature, made._layout = code, signature, layout
+    made._code, made.signature, made._layout = code, signature, layout
     made._launching = function.__code__
+    made._defaults = function.__defaults__, function.__kwdefaults__
+    made._served = None
+    if not made.is_passthrough:
+        mark_entry_stub(function)
+        made._served = served_by(function) or ServedCode(function, of_user, made.adopt)
     return made
 
 
 def no_variant(*args: Any) -> Outcome:
     """What stands for a launcher as long as there is none."""
     return MISS
+
+
+def never(*args: Any) -> bool:
+    """What stands for a guard as long as there is none: the call is to be looked at."""
+    return True
 
 
 def _parameters(signature: inspect.Signature) -> str:

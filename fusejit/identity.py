@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from fusejit.served_code import served_for
+
 
 def own_signature(function: Callable[..., Any]) -> inspect.Signature:
     """The parameters that a function has, whatever it says of itself.
@@ -34,15 +36,21 @@ def parts_of(function: FunctionType) -> tuple[Any, ...]:
 
 
 class FunctionIdentity:
-    """The code and the default values of a function, its ``parts``, as they were at one moment."""
+    """The code and the default values of a function, its ``parts``, as they were at one moment.
+
+    What has replaced the code of its entry stubs counts as well.
+    """
 
     def __init__(self, function: FunctionType) -> None:
         self._function = function
         self.parts = parts_of(function)
+        self.served = served_for(function) if type(function) is FunctionType else ()
 
     def holds(self) -> bool:
         """Whether the function has still the same ones."""
-        return all(map(operator.is_, parts_of(self._function), self.parts))
+        return all(map(operator.is_, parts_of(self._function), self.parts)) and not any(
+            served.is_replaced for served in self.served
+        )
 
     def given(
         self, signature: inspect.Signature, args: tuple[Any, ...]

@@ -215,15 +215,19 @@ class Dispatcher:
         The entry stub has filled in the old default values already: they stand for the new ones.
         """
         with self.state.lock:
-            old, old_signature = self.state.identity, self.state.arguments.signature
+            old = self.state.identity
+            self.entry_stub.adopt()
+            for served in old.served:
+                if served.is_replaced:
+                    served.adopt()
+            positional, keywords = old.given(self.entry_stub.signature, args)
             self.state.renew()
             self.raised.forget()
             self.tiering.interpreted = self.tiering.trial = None
             self.state.inline_cache.forget(no_variant)
-            self.entry_stub.renew(self.function, self.state.arguments.signature)
+            self.entry_stub.renew()
             if not self.options.enabled:
                 self.entry_stub.install_launcher(self.disabled)
-        positional, keywords = old.given(old_signature, args)
         return self.entry_stub.function(*positional, **keywords)
 
     def try_launch(self, variant: Compiled, args: tuple[Any, ...]) -> Any:

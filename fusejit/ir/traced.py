@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ class TracedFunction:
     lines for `explain` (for example: no source was found, so the function was called untraced).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
+    ``entry_stubs`` are the decorated functions that were called.
     ``shows_numbers`` says that guards keep numbers exact of which the program has made text.
     """
 
@@ -139,3 +141,4 @@ class TracedFunction:
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shows_numbers: bool = False
     library_reads: list[LibraryRead] = field(default_factory=list)
+    entry_stubs: tuple[FunctionType, ...] = ()

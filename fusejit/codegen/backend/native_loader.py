@@ -22,6 +22,7 @@ from fusejit.codegen.intrinsics.draw_intrinsics import draw_functions
 from fusejit.codegen.intrinsics.matrix_products import product_loops
 from fusejit.codegen.intrinsics.polling import MAIN_THREAD_ADDRESS, MAIN_THREAD_SYMBOL
 from fusejit.codegen.machine.pool import register_pool_symbol
+from fusejit.served_code import ServedCode
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""
@@ -152,6 +153,11 @@ def comparing(
 def expect(entry: Callable[..., int], pair: int, value: int) -> None:
     """Change what a word must hold, that an entry compares."""
     struct.pack_into("Q", cast(Any, entry).__self__, (2 + 2 * pair) * 8, value)
+
+
+def keep_told(entry: Callable[..., int], pair: int, served: ServedCode) -> None:
+    """Have a word that an entry compares be the code of an entry stub, whichever we give it."""
+    served.tell(cast(Any, entry).__self__, (2 + 2 * pair) * 8)
 
 
 def bound_builtin(method: _MethodDef, owner: Any) -> Callable[..., Any]:

@@ -97,14 +97,20 @@ class CallGuard:
         self.due = due = min(due, NEVER)
         self._identity = None if function is None else FunctionIdentity(function)
         self._calls = 0
-        self._table: bytearray | None = None
+        self._table: _Table | None = None
         self.rejects: Callable[..., bool] = self._rejects
         if is_native():
             start = id(function)
             parts = () if self._identity is None else self._identity.parts
             places = zip(offsets_of_parts(), parts, strict=False)
             pairs = [(start + at, 0 if part is None else id(part)) for at, part in places]
+            served = () if self._identity is None else self._identity.served
+            code_at = offsets_of_parts()[0]
+            pairs += [(id(one.entry_stub) + code_at, id(one.code)) for one in served]
             self._table = _table(self.expected, due, pairs)
+            self._table.keep = self._identity
+            for place, one in enumerate(served, len(pairs) - len(served)):
+                one.tell(self._table, (4 + 2 * place + 1) * 8)
             self.rejects = _entry().builtin(self._table)
 
     @property
@@ -163,13 +169,19 @@ def is_native() -> bool:
         return False
 
 
-def _table(expected: Sequence[Expected], due: int, pairs: Sequence[tuple[int, int]]) -> bytearray:
+class _Table(bytearray):
+    """The table, and what owns the words that it is compared with."""
+
+    keep: FunctionIdentity | None = None
+
+
+def _table(expected: Sequence[Expected], due: int, pairs: Sequence[tuple[int, int]]) -> _Table:
     """The table: see above."""
     words = [0, due, len(pairs), len(expected), *(word for pair in pairs for word in pair)]
     for one in expected:
         kind, dtype = (0 if part is None else id(part) for part in (one.kind, one.dtype))
         words += [kind, dtype, one.ndim, min(one.limit, UNLIMITED)]
-    return bytearray(struct.pack(f"{len(words)}q", *words))
+    return _Table(struct.pack(f"{len(words)}q", *words))
 
 
 @functools.cache

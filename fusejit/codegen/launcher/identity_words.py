@@ -14,6 +14,7 @@ from typing import Any
 from fusejit.codegen.backend.native_layout import offsets_of_parts
 from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
 from fusejit.identity import parts_of
+from fusejit.served_code import ServedCode, served_for
 
 
 class IdentityWords:
@@ -28,6 +29,7 @@ class IdentityWords:
     def __init__(self) -> None:
         self.pairs: list[tuple[int, int]] = []
         self._libraries: list[tuple[int, LibraryState]] = []  # with their places in `pairs`
+        self._served: list[tuple[int, ServedCode]] = []  # likewise
         self._keep: list[Any] = []
         self._entry: Callable[..., int] | None = None
 
@@ -40,6 +42,20 @@ class IdentityWords:
         for offset, part in zip(offsets, parts, strict=True):
             self.pairs.append((start + offset, 0 if part is None else id(part)))
         self._keep += [function, *parts]
+        for served in served_for(function):
+            self._served.append((len(self.pairs), served))
+            self.pairs.append((id(served.entry_stub) + offsets[0], id(served.code)))
+        return True
+
+    def add_entry_stub(self, served: ServedCode) -> bool:
+        """Compare what stands for a function that is called; False if that cannot be done here."""
+        made, offsets = served.entry_stub, offsets_of_parts()
+        if not offsets:
+            return False
+        self._served.append((len(self.pairs), served))
+        for offset, part in zip(offsets, parts_of(made), strict=True):
+            self.pairs.append((id(made) + offset, 0 if part is None else id(part)))
+        self._keep += [made, *parts_of(made)[1:]]
         return True
 
     def add_library(self, state: LibraryState) -> None:
@@ -51,9 +67,12 @@ class IdentityWords:
 
     def bind(self, entry: Callable[..., int]) -> Callable[..., int]:
         """The entry of a kernel that compares all this first."""
-        from fusejit.codegen.backend.native_loader import comparing  # loads a compiler
+        from fusejit.codegen.backend.native_loader import comparing, keep_told  # loads a compiler
 
-        self._entry = comparing(entry, self.pairs, tuple(self._keep))
+        of_stubs = [served for _, served in self._served]
+        self._entry = comparing(entry, self.pairs, (*self._keep, *of_stubs))
+        for place, served in self._served:
+            keep_told(self._entry, place, served)
         return self._entry
 
     def renew(self) -> None:

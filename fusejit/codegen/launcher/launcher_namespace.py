@@ -44,6 +44,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
+from fusejit.served_code import ServedCode, served_by, served_for
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
@@ -173,6 +174,7 @@ class LauncherNames:
         """The user's function is still the one that was traced, with the same default values."""
         if self.own is None:
             return
+        self.check_entry_stubs()
         if self.entry_checks_state and self.identity_words.add_function(cast(Any, self.own)):
             return
         own = self.bind("own", self.own)
@@ -181,7 +183,29 @@ class LauncherNames:
             now = getattr(self.own, name)
             if now is not None:
                 tests.append(f"{own}.{name} is not {self.bind('its', now)}")
+        for served in served_for(cast(Any, self.own)):
+            tests.append(self.is_replaced(served))
         self.miss_if(" or ".join(tests))
+
+    def check_entry_stubs(self) -> None:
+        """What stands for decorated functions that are called has not been replaced."""
+        for entry_stub in self.traced.entry_stubs:
+            served = served_by(entry_stub)
+            if served is None or (
+                self.entry_checks_state and self.identity_words.add_entry_stub(served)
+            ):
+                continue
+            stub = self.bind("stub", entry_stub)
+            tests = [self.is_replaced(served)]
+            for name in ("__defaults__", "__kwdefaults__"):
+                now = self.bind("its", getattr(entry_stub, name))
+                tests.append(f"{stub}.{name} is not {now}")
+            self.miss_if(" or ".join(tests))
+
+    def is_replaced(self, served: ServedCode) -> str:
+        """A test whether somebody has assigned other code to an entry stub."""
+        stub = self.bind("stub", served.entry_stub)
+        return f"{stub}.__code__ is not {self.bind('served', served)}.code"
 
     def check_libraries(self) -> None:
         """Modules of libraries hold what they held."""

@@ -215,7 +215,7 @@ class _Vetting:
             assert at is not None
             self.captures.read(at, value)
             if is_entry_stub(value):
-                value, at = value.__wrapped__, at.attribute("__wrapped__")
+                value, at = self.captures.decorated(value, at)
             self.function(value, at)
             return
         if isinstance(value, ModuleType) and is_library_module(value.__name__):

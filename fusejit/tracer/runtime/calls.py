@@ -184,10 +184,14 @@ class Calls:
         """What a decorated or cached function computes; None if it is neither."""
         if not is_entry_stub(function) and not isinstance(function, _CachedFunction):
             return None
-        inner = function.__wrapped__
         path = self._captures.path_of(function)
-        if path is not None:
-            self._captures.read(path.attribute("__wrapped__"), inner)
+        if is_entry_stub(function):
+            inner, at = self._captures.decorated(function, path)
+        else:
+            inner = function.__wrapped__
+            at = None if path is None else path.attribute("__wrapped__")
+        if at is not None:
+            self._captures.read(at, inner)
         return inner
 
     def _partial(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ the calls for which the program would read the same.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class CapturedReads:
         Captured objects to which effects have written.
     library_reads : dict
         What was read of modules of libraries; set by the callbacks.
+    entry_stubs : list of FunctionType
+        What stands for the decorated functions that were called; likewise.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -69,6 +72,7 @@ class CapturedReads:
         self.writeable: set[Path] = set()
         self.written: list[Any] = []
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
+        self.entry_stubs: list[FunctionType] = []
         self._trace = trace
         self._paths: dict[Path, Any] = {}
         self._constant_ids: dict[int, tuple[np.ndarray, TracedArray, np.ndarray]] = {}

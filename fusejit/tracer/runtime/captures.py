@@ -26,6 +26,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
+from fusejit.served_code import is_of_function, served_by
 from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
     MethodAuthor,
@@ -101,6 +102,7 @@ class CaptureRegistry:
         self._identified: set[Path] = set()
         self._overwritten: set[Path] = set()
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
+        self.entry_stubs: list[FunctionType] = []
 
     def path_of(self, obj: object) -> Path | None:
         """Where an open or copied object was found; None for everything made in the trace."""
@@ -203,6 +205,25 @@ class CaptureRegistry:
         """Record what a module of a library, or `builtins`, holds under a name."""
         if name in namespace:
             self.library_reads[id(namespace), name] = LibraryRead(namespace, name, value)
+
+    def decorated(
+        self, entry_stub: FunctionType, path: Path | None
+    ) -> tuple[FunctionType, Path | None]:
+        """What an entry stub computes, as it was assigned last, and where that is found."""
+        served = served_by(entry_stub)
+        assert served is not None
+        served.adopt()
+        if entry_stub not in self.entry_stubs:
+            self.entry_stubs.append(entry_stub)
+        inner = served.function
+        if path is None:
+            return inner, None
+        if entry_stub.__dict__.get("__wrapped__") is inner:
+            return inner, path.attribute("__wrapped__")
+        cells = entry_stub.__closure__ or ()  # somebody has assigned attributes
+        place = next(k for k, cell in enumerate(cells) if is_of_function(cell, inner))
+        at = path.attribute("__closure__").item(place).attribute("cell_contents")
+        return inner, at.attribute("function")
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""

@@ -53,6 +53,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         constants=trace.captured_reads.constants,
         shows_numbers=trace.shows_numbers,
         library_reads=[*trace.captured_reads.library_reads.values()],
+        entry_stubs=tuple(trace.captured_reads.entry_stubs),
     )
 
 

@@ -49,6 +49,7 @@ class FrontEnd:
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
         trace.captured_reads.library_reads = self.captures.library_reads
+        trace.captured_reads.entry_stubs = self.captures.entry_stubs
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()

@@ -16,6 +16,7 @@ class CapturedReadsInterface(Protocol):
     """What the front end needs of what a trace reads."""
 
     library_reads: dict[tuple[int, str], LibraryRead]
+    entry_stubs: list[FunctionType]
 
     def read(self, path: Path, obj: object) -> object:
         """The traced value of a captured object; records its checks."""
