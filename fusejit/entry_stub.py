@@ -209,11 +209,22 @@ class EntryStub:
         self.function.__kwdefaults__ = of_user.__kwdefaults__
         self._defaults = parts_of(of_user)[1:]
 
-    def adopt(self) -> None:
-        """Make the user's function what was assigned to the one that users call.
+    @property
+    def is_replaced(self) -> bool:
+        """Whether somebody has assigned other code to the function that users call."""
+        return self._served is not None and self._served.is_replaced
 
-        Its parameters are then those of the call that notices.
-        """
+    def signature_of_calls(self) -> inspect.Signature:
+        """The parameters of a call now, with the default values that are filled in."""
+        made, of_user = self.function, self._function
+        code = code_of_user(made.__code__) or self._code
+        name, defaults = made.__name__, made.__defaults__
+        bare = FunctionType(code, {}, name, defaults, of_user.__closure__)
+        bare.__kwdefaults__ = made.__kwdefaults__
+        return own_signature(bare)
+
+    def adopt(self) -> None:
+        """Make the user's function what was assigned to the one that users call."""
         made, of_user = self.function, self._function
         if self._served is None:
             return

@@ -216,11 +216,12 @@ class Dispatcher:
         """
         with self.state.lock:
             old = self.state.identity
+            signature = self.entry_stub.signature_of_calls()
+            positional, keywords = old.given(signature, args)
             self.entry_stub.adopt()
             for served in old.served:
                 if served.is_replaced:
                     served.adopt()
-            positional, keywords = old.given(self.entry_stub.signature, args)
             self.state.renew()
             self.raised.forget()
             self.tiering.interpreted = self.tiering.trial = None
@@ -246,12 +247,14 @@ class Dispatcher:
         That is not so if the exception is one of the program's, or if the caller could have seen
         something already.
         """
-        if self.options.fullgraph:
-            return None
         by_code = {cast(Any, v.launch).__code__: v for v in self.variants.compiled}
         entry = error.__traceback__
         while entry is not None and entry.tb_frame.f_code not in by_code:
             entry = entry.tb_next
+        if entry is None and isinstance(error, TypeError) and self.entry_stub.is_replaced:
+            return MISS if is_raised_by_us(error) else None  # the launcher has other parameters
+        if self.options.fullgraph:
+            return None
         if entry is None or not is_raised_by_us(error) or is_from_handler(error):
             return None
         variant = by_code[entry.tb_frame.f_code]
