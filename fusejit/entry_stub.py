@@ -41,9 +41,15 @@ from typing import Any, cast
 from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
-from fusejit.identity import own_signature, parts_of
+from fusejit.identity import (
+    ServedCode,
+    code_of_user,
+    own_signature,
+    parts_of,
+    served_by,
+    standing_for,
+)
 from fusejit.outcome import MISS, Outcome
-from fusejit.served_code import ServedCode, code_of_user, served_by, standing_for
 from fusejit.tracer.capture.entry_stubs import mark_entry_stub
 from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from fusejit.codegen.backend.native_layout import offsets_of_parts
 from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
-from fusejit.identity import parts_of
-from fusejit.served_code import ServedCode, served_for
+from fusejit.identity import ServedCode, parts_of, served_for
 
 
 class IdentityWords:

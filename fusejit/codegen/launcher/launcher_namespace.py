@@ -15,6 +15,7 @@ from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
+from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
@@ -44,7 +45,6 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
-from fusejit.served_code import ServedCode, served_by, served_for
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
