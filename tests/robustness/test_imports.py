@@ -65,7 +65,7 @@ ALLOWED = {
     "variants": {"stages", "segments", "codegen", "ir"},
     "package_files": set(),
     "decorated": {"dispatch", "entry_stub", "codegen", "notices", "segments", "variants", *FREE},
-    "entry_stub": {"codegen", "dataclass", "frame_readers", "outcome", "tracer"},
+    "entry_stub": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
     "frame_readers": set(),
     "notices": {"package_files"},
     "numpy": {"api", "codegen", "interrupts", "options"},  # when they are needed

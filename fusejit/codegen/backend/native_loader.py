@@ -22,7 +22,7 @@ from fusejit.codegen.intrinsics.draw_intrinsics import draw_functions
 from fusejit.codegen.intrinsics.matrix_products import product_loops
 from fusejit.codegen.intrinsics.polling import MAIN_THREAD_ADDRESS, MAIN_THREAD_SYMBOL
 from fusejit.codegen.machine.pool import register_pool_symbol
-from fusejit.served_code import ServedCode
+from fusejit.identity import ServedCode
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""

@@ -15,6 +15,7 @@ from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
+from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
@@ -44,7 +45,6 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
-from fusejit.served_code import ServedCode, served_by, served_for
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
@@ -192,11 +192,13 @@ class LauncherNames:
         for entry_stub in self.traced.entry_stubs:
             served = served_by(entry_stub)
             if served is None or (
-                self.entry_checks_state and self.identity_words.add_entry_stub(served)
+                self.entry_checks_state and self.identity_words.add_entry_stub(entry_stub, served)
             ):
                 continue
             stub = self.bind("stub", entry_stub)
-            tests = [self.is_replaced(served)]
+            code = self.bind("its", entry_stub.__code__)
+            is_copy = served.entry_stub is not entry_stub
+            tests = [f"{stub}.__code__ is not {code}" if is_copy else self.is_replaced(served)]
             for name in ("__defaults__", "__kwdefaults__"):
                 now = self.bind("its", getattr(entry_stub, name))
                 tests.append(f"{stub}.{name} is not {now}")

@@ -5,18 +5,11 @@ An attribute would not tell: `functools.wraps` copies attributes to wrappers of 
 
 from __future__ import annotations
 
-import weakref
-from types import FunctionType
 from typing import Any
 
-_ENTRY_STUBS: weakref.WeakSet[FunctionType] = weakref.WeakSet()
-
-
-def mark_entry_stub(function: FunctionType) -> None:
-    """Declare that a function computes what its ``__wrapped__`` does."""
-    _ENTRY_STUBS.add(function)
+from fusejit.identity import served_by
 
 
 def is_entry_stub(function: Any) -> bool:
     """Whether it stands for a decorated function."""
-    return type(function) is FunctionType and function in _ENTRY_STUBS
+    return served_by(function) is not None

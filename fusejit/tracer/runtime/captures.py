@@ -23,10 +23,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from fusejit.identity import place_of_served, served_by
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.served_code import is_of_function, served_by
 from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
     MethodAuthor,
@@ -213,6 +213,13 @@ class CaptureRegistry:
         served = served_by(entry_stub)
         assert served is not None
         served.adopt()
+        made = served.entry_stub
+        if made is not entry_stub and (
+            made.__defaults__ is not entry_stub.__defaults__
+            or made.__kwdefaults__ is not entry_stub.__kwdefaults__
+        ):
+            what = f"calls {entry_stub.__qualname__}, a copy with other default values"
+            raise needs_python(what, "decorate it itself")
         if entry_stub not in self.entry_stubs:
             self.entry_stubs.append(entry_stub)
         inner = served.function
@@ -220,8 +227,7 @@ class CaptureRegistry:
             return inner, None
         if entry_stub.__dict__.get("__wrapped__") is inner:
             return inner, path.attribute("__wrapped__")
-        cells = entry_stub.__closure__ or ()  # somebody has assigned attributes
-        place = next(k for k, cell in enumerate(cells) if is_of_function(cell, inner))
+        place = place_of_served(entry_stub)  # somebody has assigned attributes
         at = path.attribute("__closure__").item(place).attribute("cell_contents")
         return inner, at.attribute("function")
 
