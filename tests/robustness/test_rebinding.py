@@ -142,6 +142,7 @@ def module(decorate: str, path: Path, *, is_new: bool) -> Namespace:
     file = path / f"{decorate}_{'new' if is_new else 'old'}.py"
     file.write_text(text)
     namespace: Namespace = {"__name__": file.stem, "fused": fused, "plain": plain}
+    namespace["again"] = functools.partial(module, decorate, path, is_new=is_new)
     exec(compile(text, str(file), "exec"), namespace)
     return namespace
 
@@ -195,6 +196,20 @@ def autoreload(old: Namespace, new: Namespace) -> Undo:
     new.clear()
     gc.collect()
     return lambda: [setattr(*entry) for entry in saved]
+
+
+def in_memory(old: Namespace, new: Namespace) -> Undo:
+    """As IPython 9 does first: it writes cells into functions, and the undecorated ones before."""
+    patching = pytest.importorskip("IPython.extensions.deduperreload.deduperreload_patching")
+    patch = patching.DeduperReloaderPatchingMixin.patch_function
+
+    def assign(names: Namespace) -> None:
+        for function, other in zip(targets(old), targets(names), strict=True):
+            patch(function, getattr(other, "__wrapped__", other), False)
+            patch(function, other, False)
+
+    assign(new)
+    return lambda: assign(old["again"]())
 
 
 def wrapped(old: Namespace, new: Namespace) -> Undo:
@@ -277,6 +292,7 @@ REBINDINGS: dict[str, Callable[[Namespace, Namespace], Undo]] = {
     "no attributes": cleared,
     "autoreload": autoreload,
     "two edits": once_more,
+    "in memory": in_memory,
     "update_wrapper": wrapped,
     "a cell": cells,
     "two codes swapped": swapped,
