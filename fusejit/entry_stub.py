@@ -214,6 +214,8 @@ class EntryStub:
             self._code = of_user.__code__
         self.signature = own_signature(of_user)
         self._launching = self._text(_LAUNCHING)
+        if self.served is not None:
+            self.served.give(self._launching)
         self.install_launcher(no_variant)
         self.function.__defaults__ = of_user.__defaults__
         self.function.__kwdefaults__ = of_user.__kwdefaults__
@@ -277,8 +279,11 @@ class EntryStub:
         self._serve(code)
 
     def _serve(self, code: CodeType) -> None:
-        if self.served is not None and self.function.__code__ is not code:
-            self.served.give(code)
+        served = self.served
+        if served is None or served.is_replaced:  # the next call takes on what was assigned
+            return
+        if self.function.__code__ is not code:
+            served.give(code)
 
     def _text(self, text: str) -> CodeType:
         """The code of a text above. Cells go by their places: no name of the user's is in it."""

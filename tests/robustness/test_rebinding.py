@@ -332,10 +332,12 @@ def assert_like(ours: list[Any], pythons: list[Any]) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
-@pytest.fixture(params=["jitted", "unjitted", "by Python"])
+@pytest.fixture(params=["jitted", "unjitted", "by Python", "disabled"])
 def _tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels compare words in memory, or launchers ask; or Python's statements serve calls."""
     monkeypatch.setenv("FUSEJIT_TIERING", "1" if request.param == "by Python" else "0")
+    if request.param == "disabled":
+        monkeypatch.setenv("FUSEJIT_DISABLE", "1")
     if request.param == "unjitted":
         monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
 
@@ -389,6 +391,21 @@ def test_other_parameters_and_their_order() -> None:
         np.testing.assert_array_equal(decorated(shift=1.0, k=X), new(X, 1.0))
     with pytest.raises(TypeError):
         decorated(X)
+
+
+def test_what_is_told_is_of_the_new_statements() -> None:
+    def old(x: Any) -> Any:
+        return np.sin(x)
+
+    def new(x: Any) -> Any:
+        return np.cos(x)
+
+    decorated = fuse_jit(old)
+    decorated(X)
+    decorated.__code__ = fuse_jit(new).__code__
+    assert "cos" in decorated.explain(X)
+    assert "cos" in str(decorated.trace(X))
+    np.testing.assert_allclose(decorated(X), new(X))
 
 
 def test_hot_functions_compare_no_more_in_python() -> None:
