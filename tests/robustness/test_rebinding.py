@@ -332,21 +332,25 @@ def assert_like(ours: list[Any], pythons: list[Any]) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
-@pytest.fixture(params=["jitted", "unjitted", "by Python", "disabled"])
-def _tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels compare words in memory, or launchers ask; or Python's statements serve calls."""
-    monkeypatch.setenv("FUSEJIT_TIERING", "1" if request.param == "by Python" else "0")
-    if request.param == "disabled":
-        monkeypatch.setenv("FUSEJIT_DISABLE", "1")
-    if request.param == "unjitted":
-        monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+TIERS = {
+    "jitted": ("0", ["old"]),  # kernels compare words in memory
+    "unjitted": ("0", ["none", "old", "both"]),  # launchers ask
+    "by Python": ("1", ["none", "both"]),  # the statements serve calls, behind a guard
+    "disabled": ("0", ["old"]),
+}
 
 
-@pytest.mark.usefixtures("_tier")
-@pytest.mark.parametrize("known", ["none", "old", "both"])
+@pytest.mark.parametrize(
+    ("tier", "known"), [(tier, known) for tier, (_, each) in TIERS.items() for known in each]
+)
 @pytest.mark.parametrize("rebinding", REBINDINGS)
-def test_each_call_gives_what_python_gives(rebinding: str, known: str, tmp_path: Path) -> None:
+def test_each_call_gives_what_python_gives(
+    rebinding: str, tier: str, known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before and after, with calls before of none, of the old ones, or of both; and back again."""
+    monkeypatch.setenv("FUSEJIT_TIERING", TIERS[tier][0])
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1" if tier == "unjitted" else "0")
+    monkeypatch.setenv("FUSEJIT_DISABLE", "1" if tier == "disabled" else "0")
     versions = {
         name: [module(name, tmp_path, is_new=is_new) for is_new in (False, True)]
         for name in ("fused", "plain")
