@@ -42,15 +42,14 @@ from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
 from fusejit.identity import (
+    HoldsServed,
     ServedCode,
     code_of_user,
     own_signature,
     parts_of,
-    served_by,
     standing_for,
 )
 from fusejit.outcome import MISS, Outcome
-from fusejit.tracer.capture.entry_stubs import mark_entry_stub
 from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 
 Launch = Callable[..., Any]
@@ -112,13 +111,19 @@ class FunctionBody:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rare:
+class _Rare(HoldsServed):
     """What an entry stub seldom needs."""
 
     dispatch_miss: Callable[..., Any]
     recover: Callable[[Exception], Outcome | None]
     function: FunctionType
+    entry_stub: EntryStub
     Exception: type[Exception] = Exception
+
+    @property
+    def served(self) -> ServedCode | None:
+        """That of the entry stub."""
+        return self.entry_stub.served
 
 
 class EntryStub:
@@ -180,10 +185,9 @@ class EntryStub:
         made.__kwdefaults__ = of_user.__kwdefaults__
         self._defaults = parts_of(of_user)[1:]
         self.function = made
-        self._served: ServedCode | None = None
+        self.served: ServedCode | None = None
         if not is_passthrough:
-            mark_entry_stub(made)
-            self._served = ServedCode(made, of_user, self.adopt)
+            self.served = ServedCode(made, of_user, self.adopt)
 
     def __reduce__(self) -> tuple[Any, ...]:
         cells = self.function.__closure__ or ()
@@ -200,7 +204,7 @@ class EntryStub:
         self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
     ) -> None:
         """Have others serve what is not served here, and tell of faults."""
-        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover, self._function)
+        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover, self._function, self)
 
     def renew(self) -> None:
         """Take on the parameters and default values of the function as it is now."""
@@ -210,6 +214,8 @@ class EntryStub:
             self._code = of_user.__code__
         self.signature = own_signature(of_user)
         self._launching = self._text(_LAUNCHING)
+        if self.served is not None:
+            self.served.give(self._launching)
         self.install_launcher(no_variant)
         self.function.__defaults__ = of_user.__defaults__
         self.function.__kwdefaults__ = of_user.__kwdefaults__
@@ -218,7 +224,7 @@ class EntryStub:
     @property
     def is_replaced(self) -> bool:
         """Whether somebody has assigned other code to the function that users call."""
-        return self._served is not None and self._served.is_replaced
+        return self.served is not None and self.served.is_replaced
 
     def signature_of_calls(self) -> inspect.Signature:
         """The parameters of a call now, with the default values that are filled in."""
@@ -232,9 +238,9 @@ class EntryStub:
     def adopt(self) -> None:
         """Make the user's function what was assigned to the one that users call."""
         made, of_user = self.function, self._function
-        if self._served is None:
+        if self.served is None:
             return
-        if self._served.is_replaced:
+        if self.served.is_replaced:
             code = code_of_user(made.__code__)
             if code is not None:
                 of_user.__code__ = code
@@ -244,7 +250,7 @@ class EntryStub:
         if made.__kwdefaults__ is not of_keywords:
             of_user.__kwdefaults__ = made.__kwdefaults__
         self._defaults = made.__defaults__, made.__kwdefaults__
-        if self._served.is_replaced:
+        if self.served.is_replaced:
             self.renew()
 
     @property
@@ -273,8 +279,11 @@ class EntryStub:
         self._serve(code)
 
     def _serve(self, code: CodeType) -> None:
-        if self._served is not None and self.function.__code__ is not code:
-            self._served.give(code)
+        served = self.served
+        if served is None or served.is_replaced:  # the next call takes on what was assigned
+            return
+        if self.function.__code__ is not code:
+            served.give(code)
 
     def _text(self, text: str) -> CodeType:
         """The code of a text above. Cells go by their places: no name of the user's is in it."""
@@ -384,10 +393,9 @@ def _found_again(
     made._code, made.signature, made._layout = code, signature, layout
     made._launching = function.__code__
     made._defaults = function.__defaults__, function.__kwdefaults__
-    made._served = None
+    made.served = None
     if not made.is_passthrough:
-        mark_entry_stub(function)
-        made._served = served_by(function) or ServedCode(function, of_user, made.adopt)
+        made.served = ServedCode(function, of_user, made.adopt)
     return made
 
 

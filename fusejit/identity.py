@@ -17,8 +17,14 @@ import operator
 import struct
 import weakref
 from collections.abc import Callable
-from types import CellType, CodeType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any, cast
+
+_MARK = "fusejit: what this stands for"
+_MOST = 3  # entry stubs of one function that are looked at: the newest ones
+
+_OF_FUNCTION: weakref.WeakKeyDictionary[FunctionType, list[weakref.ref[ServedCode]]]
+_OF_FUNCTION = weakref.WeakKeyDictionary()
 
 
 def own_signature(function: Callable[..., Any]) -> inspect.Signature:
@@ -86,15 +92,7 @@ class FunctionIdentity:
         return positional, keywords
 
 
-_MARK = "fusejit: what this stands for"
-_MOST = 3  # entry stubs of one function that are looked at: the newest ones
-
-_OF_FUNCTION: weakref.WeakKeyDictionary[FunctionType, list[weakref.ref[ServedCode]]]
-_OF_FUNCTION = weakref.WeakKeyDictionary()
-_OF_ENTRY_STUB: weakref.WeakKeyDictionary[FunctionType, weakref.ref[ServedCode]]
-_OF_ENTRY_STUB = weakref.WeakKeyDictionary()
-
-
+# -- what an entry stub runs ---------------------------------------------------------------------
 def standing_for(code: CodeType, of_user: CodeType) -> CodeType:
     """The code of an entry stub, with that of the user's function."""
     return code.replace(co_consts=(*code.co_consts, (_MARK, of_user)))
@@ -133,7 +131,6 @@ class ServedCode:
         self._tables: list[tuple[weakref.ref[bytearray], int]] = []
         known = [ref for ref in _OF_FUNCTION.get(function, ()) if ref() is not None]
         _OF_FUNCTION[function] = [*known, weakref.ref(self)]
-        _OF_ENTRY_STUB[entry_stub] = weakref.ref(self)
 
     @property
     def is_replaced(self) -> bool:
@@ -156,21 +153,43 @@ class ServedCode:
         self._tables = [*known, (weakref.ref(table), place)]
 
 
-def is_of_function(cell: CellType, function: FunctionType) -> bool:
-    """Whether a cell holds what tells the user's function in an attribute ``function``."""
-    try:
-        return getattr(cell.cell_contents, "function", None) is function
-    except ValueError:  # it is empty
-        return False
-
-
 def served_for(function: FunctionType) -> tuple[ServedCode, ...]:
     """Those of the entry stubs of a user's function, the newest ones."""
     alive = [ref() for ref in _OF_FUNCTION.get(function, ())]
     return tuple(served for served in alive if served is not None)[-_MOST:]
 
 
-def served_by(entry_stub: Any) -> ServedCode | None:
-    """That of an entry stub; None for other functions."""
-    ref = _OF_ENTRY_STUB.get(entry_stub) if type(entry_stub) is FunctionType else None
-    return None if ref is None else ref()
+def served_by(function: Any) -> ServedCode | None:
+    """What a function's calls go to, if it is an entry stub; None for other functions.
+
+    That tells its code and its cells, which IPython assigns as well.
+    """
+    if type(function) is not FunctionType or code_of_user(function.__code__) is None:
+        return None
+    place = place_of_served(function)
+    if place is None:
+        return None
+    return cast(ServedCode, cast(Any, function.__closure__)[place].cell_contents.served)
+
+
+def place_of_served(entry_stub: FunctionType) -> int | None:
+    """Which cell of an entry stub holds an object with its `ServedCode`."""
+    for place, cell in enumerate(entry_stub.__closure__ or ()):
+        try:
+            held = cell.cell_contents
+        except ValueError:  # it is empty
+            continue
+        if isinstance(held, HoldsServed) and held.served is not None:
+            return place
+    return None
+
+
+class HoldsServed:
+    """What a cell of an entry stub's holds is of this class."""
+
+    __slots__ = ()
+
+    @property
+    def served(self) -> ServedCode | None:
+        """Of the entry stub to which the cell belongs."""
+        raise NotImplementedError

@@ -20,6 +20,7 @@ def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tra
     UnsupportedError
         If the call runs as plain NumPy.
     """
+    of.notice()
     try:
         return trace(of.function, args, kwargs, of.options)
     except Fallback as fallback:
@@ -39,6 +40,7 @@ def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: b
 
 def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool) -> str:
     """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
+    of.notice()
     name = of.function.__name__
     known = of.permanent_fallback(args, kwargs)
     if known is not None:

@@ -215,11 +215,21 @@ class Dispatcher:
         The entry stub has filled in the old default values already: they stand for the new ones.
         """
         with self.state.lock:
-            old = self.state.identity
             signature = self.entry_stub.signature_of_calls()
-            positional, keywords = old.given(signature, args)
+            positional, keywords = self.state.identity.given(signature, args)
+            self.renew()
+        return self.entry_stub.function(*positional, **keywords)
+
+    def notice(self) -> None:
+        """Take on what was assigned, before anything is told of the function."""
+        if not self.state.identity.holds():
+            self.renew()
+
+    def renew(self) -> None:
+        """Begin anew with the function as it is now, as somebody has assigned parts of it."""
+        with self.state.lock:
             self.entry_stub.adopt()
-            for served in old.served:
+            for served in self.state.identity.served:
                 if served.is_replaced:
                     served.adopt()
             self.state.renew()
@@ -229,7 +239,6 @@ class Dispatcher:
             self.entry_stub.renew()
             if not self.options.enabled:
                 self.entry_stub.install_launcher(self.disabled)
-        return self.entry_stub.function(*positional, **keywords)
 
     def try_launch(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
         """What a variant's launcher returns; an `Outcome` if it fails early enough."""

@@ -142,6 +142,7 @@ def module(decorate: str, path: Path, *, is_new: bool) -> Namespace:
     file = path / f"{decorate}_{'new' if is_new else 'old'}.py"
     file.write_text(text)
     namespace: Namespace = {"__name__": file.stem, "fused": fused, "plain": plain}
+    namespace["again"] = functools.partial(module, decorate, path, is_new=is_new)
     exec(compile(text, str(file), "exec"), namespace)
     return namespace
 
@@ -195,6 +196,20 @@ def autoreload(old: Namespace, new: Namespace) -> Undo:
     new.clear()
     gc.collect()
     return lambda: [setattr(*entry) for entry in saved]
+
+
+def in_memory(old: Namespace, new: Namespace) -> Undo:
+    """As IPython 9 does first: it writes cells into functions, and the undecorated ones before."""
+    patching = pytest.importorskip("IPython.extensions.deduperreload.deduperreload_patching")
+    patch = patching.DeduperReloaderPatchingMixin.patch_function
+
+    def assign(names: Namespace) -> None:
+        for function, other in zip(targets(old), targets(names), strict=True):
+            patch(function, getattr(other, "__wrapped__", other), False)
+            patch(function, other, False)
+
+    assign(new)
+    return lambda: assign(old["again"]())
 
 
 def wrapped(old: Namespace, new: Namespace) -> Undo:
@@ -277,6 +292,7 @@ REBINDINGS: dict[str, Callable[[Namespace, Namespace], Undo]] = {
     "no attributes": cleared,
     "autoreload": autoreload,
     "two edits": once_more,
+    "in memory": in_memory,
     "update_wrapper": wrapped,
     "a cell": cells,
     "two codes swapped": swapped,
@@ -316,19 +332,25 @@ def assert_like(ours: list[Any], pythons: list[Any]) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
-@pytest.fixture(params=["jitted", "unjitted", "by Python"])
-def _tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels compare words in memory, or launchers ask; or Python's statements serve calls."""
-    monkeypatch.setenv("FUSEJIT_TIERING", "1" if request.param == "by Python" else "0")
-    if request.param == "unjitted":
-        monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+TIERS = {
+    "jitted": ("0", ["old"]),  # kernels compare words in memory
+    "unjitted": ("0", ["none", "old", "both"]),  # launchers ask
+    "by Python": ("1", ["none", "both"]),  # the statements serve calls, behind a guard
+    "disabled": ("0", ["old"]),
+}
 
 
-@pytest.mark.usefixtures("_tier")
-@pytest.mark.parametrize("known", ["none", "old", "both"])
+@pytest.mark.parametrize(
+    ("tier", "known"), [(tier, known) for tier, (_, each) in TIERS.items() for known in each]
+)
 @pytest.mark.parametrize("rebinding", REBINDINGS)
-def test_each_call_gives_what_python_gives(rebinding: str, known: str, tmp_path: Path) -> None:
+def test_each_call_gives_what_python_gives(
+    rebinding: str, tier: str, known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before and after, with calls before of none, of the old ones, or of both; and back again."""
+    monkeypatch.setenv("FUSEJIT_TIERING", TIERS[tier][0])
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1" if tier == "unjitted" else "0")
+    monkeypatch.setenv("FUSEJIT_DISABLE", "1" if tier == "disabled" else "0")
     versions = {
         name: [module(name, tmp_path, is_new=is_new) for is_new in (False, True)]
         for name in ("fused", "plain")
@@ -373,6 +395,21 @@ def test_other_parameters_and_their_order() -> None:
         np.testing.assert_array_equal(decorated(shift=1.0, k=X), new(X, 1.0))
     with pytest.raises(TypeError):
         decorated(X)
+
+
+def test_what_is_told_is_of_the_new_statements() -> None:
+    def old(x: Any) -> Any:
+        return np.sin(x)
+
+    def new(x: Any) -> Any:
+        return np.cos(x)
+
+    decorated = fuse_jit(old)
+    decorated(X)
+    decorated.__code__ = fuse_jit(new).__code__
+    assert "cos" in decorated.explain(X)
+    assert "cos" in str(decorated.trace(X))
+    np.testing.assert_allclose(decorated(X), new(X))
 
 
 def test_hot_functions_compare_no_more_in_python() -> None:

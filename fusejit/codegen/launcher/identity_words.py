@@ -46,15 +46,16 @@ class IdentityWords:
             self.pairs.append((id(served.entry_stub) + offsets[0], id(served.code)))
         return True
 
-    def add_entry_stub(self, served: ServedCode) -> bool:
+    def add_entry_stub(self, made: FunctionType, served: ServedCode) -> bool:
         """Compare what stands for a function that is called; False if that cannot be done here."""
-        made, offsets = served.entry_stub, offsets_of_parts()
+        offsets = offsets_of_parts()
         if not offsets:
             return False
-        self._served.append((len(self.pairs), served))
+        if served.entry_stub is made:  # else a copy, to which we give no code
+            self._served.append((len(self.pairs), served))
         for offset, part in zip(offsets, parts_of(made), strict=True):
             self.pairs.append((id(made) + offset, 0 if part is None else id(part)))
-        self._keep += [made, *parts_of(made)[1:]]
+        self._keep += [made, *parts_of(made)]
         return True
 
     def add_library(self, state: LibraryState) -> None:

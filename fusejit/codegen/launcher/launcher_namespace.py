@@ -192,11 +192,13 @@ class LauncherNames:
         for entry_stub in self.traced.entry_stubs:
             served = served_by(entry_stub)
             if served is None or (
-                self.entry_checks_state and self.identity_words.add_entry_stub(served)
+                self.entry_checks_state and self.identity_words.add_entry_stub(entry_stub, served)
             ):
                 continue
             stub = self.bind("stub", entry_stub)
-            tests = [self.is_replaced(served)]
+            code = self.bind("its", entry_stub.__code__)
+            is_copy = served.entry_stub is not entry_stub
+            tests = [f"{stub}.__code__ is not {code}" if is_copy else self.is_replaced(served)]
             for name in ("__defaults__", "__kwdefaults__"):
                 now = self.bind("its", getattr(entry_stub, name))
                 tests.append(f"{stub}.{name} is not {now}")

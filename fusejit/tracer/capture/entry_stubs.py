@@ -9,14 +9,17 @@ import weakref
 from types import FunctionType
 from typing import Any
 
-_ENTRY_STUBS: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+from fusejit.identity import served_by
+
+_MARKED: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 
 
 def mark_entry_stub(function: FunctionType) -> None:
-    """Declare that a function computes what its ``__wrapped__`` does."""
-    _ENTRY_STUBS.add(function)
+    """Declare that a function that we did not make computes what its ``__wrapped__`` does."""
+    _MARKED.add(function)
 
 
 def is_entry_stub(function: Any) -> bool:
     """Whether it stands for a decorated function."""
-    return type(function) is FunctionType and function in _ENTRY_STUBS
+    is_marked = type(function) is FunctionType and function in _MARKED
+    return is_marked or served_by(function) is not None

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.identity import is_of_function, served_by
+from fusejit.identity import place_of_served, served_by
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
@@ -211,8 +211,17 @@ class CaptureRegistry:
     ) -> tuple[FunctionType, Path | None]:
         """What an entry stub computes, as it was assigned last, and where that is found."""
         served = served_by(entry_stub)
-        assert served is not None
+        if served is None:  # it was only marked as one
+            at = None if path is None else path.attribute("__wrapped__")
+            return cast(Any, entry_stub).__wrapped__, at
         served.adopt()
+        made = served.entry_stub
+        if made is not entry_stub and (
+            made.__defaults__ is not entry_stub.__defaults__
+            or made.__kwdefaults__ is not entry_stub.__kwdefaults__
+        ):
+            what = f"calls {entry_stub.__qualname__}, a copy with other default values"
+            raise needs_python(what, "decorate it itself")
         if entry_stub not in self.entry_stubs:
             self.entry_stubs.append(entry_stub)
         inner = served.function
@@ -220,10 +229,9 @@ class CaptureRegistry:
             return inner, None
         if entry_stub.__dict__.get("__wrapped__") is inner:
             return inner, path.attribute("__wrapped__")
-        cells = entry_stub.__closure__ or ()  # somebody has assigned attributes
-        place = next(k for k, cell in enumerate(cells) if is_of_function(cell, inner))
-        at = path.attribute("__closure__").item(place).attribute("cell_contents")
-        return inner, at.attribute("function")
+        place = place_of_served(entry_stub)  # somebody has assigned attributes
+        cell = path.attribute("__closure__").item(place)
+        return inner, cell.attribute("cell_contents").attribute("function")
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""
