@@ -27,6 +27,7 @@ from fusejit.ir.definitions.indices import dims, extents
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, element
 from fusejit.linalg.movement import integers
 from fusejit.linalg.registry import cast_of, named, register
+from fusejit.structured.annotations import Number, Output
 from fusejit.structured.generic import (
     AffineMap,
     OpFamily,
@@ -35,7 +36,6 @@ from fusejit.structured.generic import (
     define_generic,
     given_only,
 )
-from fusejit.structured.notation import Number, Output
 from fusejit.structured.op import StructuredOp, rank_of
 
 _UNARY = "abs ceil erf exp floor log negf reciprocal round rsqrt sqrt square tanh"

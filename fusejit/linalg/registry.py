@@ -20,7 +20,8 @@ from fusejit.ir.definitions.definition import (
 )
 from fusejit.ir.definitions.indices import attribute_in_formula, dim, extent
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, element
-from fusejit.structured.notation import _, with_windows
+from fusejit.structured.annotations import _
+from fusejit.structured.notation import with_windows
 from fusejit.structured.op import StructuredOp, structured_op
 
 OPS: dict[str, Any] = {}

@@ -18,8 +18,9 @@ import numpy as np
 
 from fusejit.ir.definitions.winograd_matrices import TABLE
 from fusejit.linalg.registry import register
+from fusejit.structured.annotations import Output, Tensor, _
 from fusejit.structured.generic import OpFamily, Resolved, given_only
-from fusejit.structured.notation import Output, Tensor, _, define
+from fusejit.structured.notation import define
 from fusejit.structured.op import rank_of
 
 _ONE = np.ones((1, 1))

@@ -5,9 +5,9 @@
 
 from fusejit.ir.definitions.definition import Definition, DefinitionError
 from fusejit.ir.definitions.scalars import cast, cast_unsigned, const, index
+from fusejit.structured.annotations import Number, Output, Shape, Tensor, _
 from fusejit.structured.generic import affine_map, generic
 from fusejit.structured.library_calls import register_library_call
-from fusejit.structured.notation import Number, Output, Shape, Tensor, _
 from fusejit.structured.op import StructuredOp, structured_op
 
 __all__ = [

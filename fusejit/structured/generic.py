@@ -243,22 +243,25 @@ def define_generic(
                 f"{name}: the map of {lacking[0].operand} lacks the parallel dim {parallel}, "
                 "so that several points would write one element"
             )
-    updates = _payload(name, payload, accesses, num_inputs)
+    updates = _payload(name, payload, accesses, operands)
     return make_definition(
         name, operands, accesses[:num_inputs], updates, dims=dims, library_call=library_call
     )
 
 
 def _payload(
-    name: str, payload: Callable[..., Any], accesses: Sequence[Access], num_inputs: int
+    name: str,
+    payload: Callable[..., Any],
+    accesses: Sequence[Access],
+    operands: Sequence[OperandSpec],
 ) -> list[Update]:
     """What the payload yields for each init."""
     elements = [element(a.operand, a.subscripts) for a in accesses]
     yielded = payload(*elements)
     results = yielded if isinstance(yielded, tuple) else (yielded,)
-    inits = accesses[num_inputs:]
+    inits = accesses[sum(operand.role is Role.INPUT for operand in operands) :]
     if len(results) != len(inits):
         raise DefinitionError(
             f"{name}: the payload returns {len(results)} numbers for {len(inits)} inits"
         )
-    return [update_of(access, result) for access, result in zip(inits, results, strict=True)]
+    return [update_of(a, result, operands) for a, result in zip(inits, results, strict=True)]

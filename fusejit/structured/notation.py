@@ -6,8 +6,9 @@
 
 The function is called once, with operands that note their subscripts. Names that are neither
 parameters nor known otherwise are what their place makes them: a name of an annotation is a type
-variable or an extent, any other name is a dim. A number of the module that is named in a formula is
-a constant where a number is computed, and a dim in a subscript.
+variable or an extent, any other name is a dim. Names of annotations mean this in the body too,
+whatever the module calls so. A number of the module that is named in a formula is a constant where
+a number is computed, and a dim in a subscript.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -29,50 +31,15 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
-from fusejit.ir.definitions.indices import (
-    DIM,
-    EXTENT,
-    Index,
-    attribute_in_formula,
-    extent,
-    parse_index,
-)
+from fusejit.ir.definitions.indices import DIM, Index, attribute_in_formula
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, padded
+from fusejit.structured.annotations import _, annotated_operands, is_dtype, scope_of
 
 COMBINING = {n: n for n in ("add", "multiply", "maximum", "minimum")}
 COMBINING |= {n: n for n in ("max", "min", "max_unsigned", "min_unsigned")}
 COMBINING |= {"logical_and": "and", "logical_or": "or"}
 COMBINING |= {n: n for n in ("bitwise_and", "bitwise_or")}
 """Functions of two numbers that merge partial results in any order, and their combiners."""
-
-
-# ------------------------------------------------------------------------------------ annotations
-class _Annotation:
-    """``Tensor["T1", "M", "K"]``: a role, a type and the extents of the axes."""
-
-    def __init__(self, role: Role, items: Any = None) -> None:
-        self.role = role
-        self.items = items if isinstance(items, tuple) else (items,)
-
-    def __getitem__(self, items: Any) -> Any:
-        return _Annotation(self.role, items)
-
-
-Tensor: Any = _Annotation(Role.INPUT)
-"""An input: ``Tensor["T1", "M", "K"]`` has elements of type T1 and the extents M and K."""
-Output: Any = _Annotation(Role.OUTPUT)
-"""A result, and where it starts."""
-Number: Any = _Annotation(Role.SCALAR)
-"""A number: ``Number["I32"]``."""
-Shape: Any = _Annotation(Role.SHAPE)
-"""An input of which only the extents are used, such as the window of a pooling."""
-
-
-class _Window:
-    """``_``: the least extent that holds all reads, which the subscript of the axis determines."""
-
-
-_: Any = _Window()
 
 
 class _Dim(Index):
@@ -92,7 +59,8 @@ def _dim(name: str, number: Any = None) -> _Dim:
 class _Formula:
     """What the body of a formula says, while it runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, operands: Sequence[OperandSpec]) -> None:
+        self.operands = operands
         self.accesses: dict[Access, None] = {}
         self.updates: dict[str, Update] = {}
         self.domain: tuple[str, ...] | None = None
@@ -131,7 +99,7 @@ class _Subscripted:
             raise DefinitionError(f"{self._spec.name} is not an output and cannot be written")
         if access.operand in self._formula.updates:
             raise DefinitionError(f"{access.operand} is written twice")
-        self._formula.updates[access.operand] = update_of(access, value)
+        self._formula.updates[access.operand] = update_of(access, value, self._formula.operands)
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self._spec.name} has no value while an op is defined")
@@ -161,9 +129,12 @@ def _plain(subscript: Any) -> Index:
     return Index(index.op, operands)
 
 
-def update_of(access: Access, value: Any) -> Update:
+def update_of(access: Access, value: Any, operands: Sequence[OperandSpec]) -> Update:
     """``O[i] = f(O[i], x)`` as a combination where ``f`` is a combiner and ``x`` free of ``O``."""
     value = Scalar.of(value)
+    for variable in value.type_variables():
+        if all(variable != operand.type for operand in operands):
+            raise DefinitionError(f"no operand has the type {variable}")
     key = access.operand, access.subscripts
     if value.op in COMBINING and len(value.operands) == 2:
         for own, other in (value.operands, value.operands[::-1]):
@@ -201,32 +172,49 @@ def define(
     name = name or function.__name__
     if not isinstance(function, FunctionType):
         raise DefinitionError(f"{name} is not a Python function")
+    try:
+        return _defined(function, library_call, values or {}, name)
+    except (TypeError, ValueError) as error:
+        what = str(error)
+        if not what.startswith((f"{name}: ", f"{name} ")):
+            what = f"{name}: {what}"
+        raise DefinitionError(f"{what} ({_place(function, error)})") from error
+
+
+def _place(function: FunctionType, error: BaseException) -> str:
+    """The line of a formula that an error comes from, else its first line."""
+    code, at = function.__code__, error.__traceback__
+    line = code.co_firstlineno
+    while at is not None:
+        line = at.tb_lineno if at.tb_frame.f_code is code else line
+        at = at.tb_next
+    return f"{Path(code.co_filename).name}:{line}"
+
+
+def _defined(
+    function: FunctionType, library_call: str | None, values: Mapping[str, Any], name: str
+) -> Definition:
     parameters = inspect.signature(function).parameters
     attributes = {
         p.name: p.default for p in parameters.values() if p.default is not inspect.Parameter.empty
     }
-    operands = [
-        _operand(name, p, function, attributes)
-        for p in parameters.values()
-        if p.name not in attributes
-    ]
+    operands, names = annotated_operands(
+        function, [p for p in parameters.values() if p.name not in attributes], attributes
+    )
     inputs = [o for o in operands if o.role is not Role.OUTPUT]
     outputs = [o for o in operands if o.role is Role.OUTPUT]
     if not outputs:
         raise DefinitionError(f'{name} has no output: annotate one with Output["U", ..]')
-    formula = _Formula()
-    run = _with_names(function, operands, formula)
+    formula = _Formula(operands)
+    run = bind_names(function, {"domain": formula.set_domain, **FORMULA_NAMES}, names)
     arguments: dict[str, Any] = {o.name: _Subscripted(formula, o) for o in operands}
     for operand in operands:
         if operand.role is Role.SCALAR:
             arguments[operand.name] = arguments[operand.name][()]
-    for a, value in {**attributes, **(values or {})}.items():
+    for a, value in {**attributes, **values}.items():
         known = FORMULA_NAMES.get(value) if isinstance(value, str) else None  # a function
         arguments[a] = known or attribute_in_formula(a, value)
-    try:
-        run(**arguments)
-    except DefinitionError as error:
-        raise DefinitionError(f"{name}: {error}") from error
+    run(**arguments)
     missing = [o.name for o in outputs if o.name not in formula.updates]
     if missing:
         raise DefinitionError(f"{name} does not write its output {missing[0]}")
@@ -273,86 +261,34 @@ def with_windows(
     ]
 
 
-def _operand(
-    op: str, parameter: inspect.Parameter, function: FunctionType, attributes: Mapping[str, Any]
-) -> OperandSpec:
-    annotation = parameter.annotation
-    if isinstance(annotation, str):  # from __future__ import annotations
-        names = _AnnotationNames(function.__globals__, attributes)
-        annotation = eval(annotation, function.__globals__, names)
-    if not isinstance(annotation, _Annotation):
-        raise DefinitionError(
-            f'{op}: annotate {parameter.name} with Tensor["T", ..], Output, Number or Shape'
-        )
-    type_, *shape = annotation.items
-    extents: Any = tuple(
-        e if e is _ else parse_index(e, attributes) if isinstance(e, str) else Index.of(e)
-        for e in shape
-    )
-    return OperandSpec(parameter.name, annotation.role, _type(type_), extents)
-
-
-class _AnnotationNames(dict[str, Any]):
-    """Names of an annotation that is a text: those of operands and modules; others are extents."""
-
-    def __init__(self, scope: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
-        names = {"Tensor": Tensor, "Output": Output, "Number": Number, "Shape": Shape, "_": _}
-        for name, value in scope.items():
-            if isinstance(value, _Annotation) or inspect.ismodule(value):
-                names[name] = value
-        lists = {a: attribute_in_formula(a, default) for a, default in attributes.items()}
-        super().__init__({**names, **lists})
-
-    def __missing__(self, name: str) -> Index:
-        if name.startswith("__") or hasattr(builtins, name):  # a debugger's name, or a type
-            raise KeyError(name)
-        return extent(name)
-
-
-def _type(type_: Any) -> Any:
-    """A type variable by name, or one of the names of fixed types."""
-    type_ = type_.operands[0] if isinstance(type_, Index) else type_
-    return FORMULA_NAMES.get(type_, type_) if isinstance(type_, str) else type_
-
-
-def _with_names(
-    function: FunctionType, operands: Sequence[OperandSpec], formula: _Formula
+def bind_names(
+    function: FunctionType, known: Mapping[str, Any], own: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """The function with its free names bound to what they mean in a formula."""
-    known: dict[str, Any] = {"domain": formula.set_domain, **FORMULA_NAMES}
-    for operand in operands:
-        if isinstance(operand.type, str):
-            known[operand.type] = operand.type
-        for size in (e for e in operand.shape if e is not _):
-            known |= {name: extent(name) for name in size.names(EXTENT)}
-    return bind_names(function, known)
+    """The function with names bound as in a formula: those that nothing else defines are dims.
 
-
-def bind_names(function: FunctionType, known: Mapping[str, Any]) -> Callable[..., Any]:
-    """The function with names bound as in a formula: those that nothing else defines are dims."""
+    Parameters
+    ----------
+    known : mapping
+        What names mean that the module does not define, or not as something to call or as a dtype.
+    own : mapping
+        What names mean that the formula defines itself.
+    """
 
     def meaning(name: str, found: Any) -> Any:
-        if name in known and not callable(found):
+        if name in own:
+            return own[name]
+        if name in known and not callable(found) and not is_dtype(found):
             return known[name]
         if found is None:
             return getattr(builtins, name, None) or _dim(name)
         return _dim(name, found) if isinstance(found, (bool, int, float, complex)) else found
 
     code = function.__code__
+    found = scope_of(function)
     scope: dict[str, Any] = {"__builtins__": builtins}
     scope |= {name: meaning(name, function.__globals__.get(name)) for name in _names_in(code)}
-    cells = tuple(
-        CellType(meaning(name, _contents(cell)))
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
-    )
+    cells = tuple(CellType(meaning(name, found.get(name))) for name in code.co_freevars)
     return FunctionType(code, scope, function.__name__, function.__defaults__, cells)
-
-
-def _contents(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # a name that the enclosing function has not bound yet
-        return None
 
 
 def _names_in(code: CodeType) -> list[str]:

@@ -12,7 +12,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.definition import Definition, OperandSpec, Role
 from fusejit.ir.definitions.extents import Decisions, ExtentFinder, Extents, Given
 from fusejit.ir.definitions.indices import ATTRIBUTE, DIM, Index, attribute_value
-from fusejit.ir.definitions.scalars import kernel_dtype
+from fusejit.ir.definitions.written_types import kernel_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +165,16 @@ def _dtypes(
             continue  # a Python number to start from has no type of its own
         if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
             dtypes[operand.type] = _WEAK_DEFAULT[token]
+    is_free = {o.name: isinstance(o.type, str) and o.type not in dtypes for o in definition.outputs}
     for operand in definition.outputs:
-        if not isinstance(operand.type, str):
-            continue
-        if operand.type not in dtypes:
+        if isinstance(operand.type, str) and operand.type not in dtypes:
             dtypes[operand.type] = kernel_dtype(_common_type(definition, given, dtypes, dtype))
-        elif dtype is not None and dtypes[operand.type] != dtype:
-            raise TypeError(
-                f"{name}: {operand.name} is of type {dtypes[operand.type]}, not {dtype}"
-            )
+        is_fixed = not isinstance(operand.type, str)
+        if dtype is None or (is_fixed and any(is_free.values())):
+            continue  # it is that of another output
+        known = operand.type if is_fixed else dtypes[operand.type]
+        if known != dtype:
+            raise TypeError(f"{name}: {operand.name} is of type {known}, not {dtype}")
     for operand in definition.operands:  # of shapes only: their type may be anything
         if isinstance(operand.type, str):
             dtypes.setdefault(operand.type, np.dtype(np.float64))

@@ -11,7 +11,7 @@ zero, halves rounded away from zero, integers read as signed or unsigned.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.indices import DIM, Index, parse_index
+from fusejit.ir.definitions.written_types import NAMED_TYPES, kernel_dtype, written_type
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
-from fusejit.ir.types import BOOL, DTYPES
+from fusejit.ir.types import BOOL
 
 Token = Any
 """What NumPy's promotion sees: a dtype, or the type of a weak Python number."""
@@ -99,16 +100,19 @@ class Scalar(NDArrayOperatorsMixin):
     # -- queries --------------------------------------------------------------------------------
     def elements(self) -> list[tuple[str, tuple[Index, ...]]]:
         """The elements it reads, each once, from left to right."""
-        found: dict[tuple[str, tuple[Index, ...]], None] = {}
+        return list(dict.fromkeys(s.attr for s in self.parts() if s.op in ("element", "padded")))
 
-        def visit(scalar: Scalar) -> None:
-            if scalar.op in ("element", "padded"):
-                found[scalar.attr] = None
-            for operand in scalar.operands:
-                visit(operand)
+    def type_variables(self) -> list[str]:
+        """The type variables that it names."""
+        types = {"cast": 0, "const": 1}
+        named = [s.attr[types[s.op]] for s in self.parts() if s.op in types]
+        return [type_ for type_ in named if isinstance(type_, str)]
 
-        visit(self)
-        return list(found)
+    def parts(self) -> Iterator[Scalar]:
+        """It and all that it is made of, from left to right."""
+        yield self
+        for operand in self.operands:
+            yield from operand.parts()
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.operands))
@@ -155,17 +159,17 @@ def padded(operand: str, subscripts: tuple[Index, ...], outside: Scalar) -> Scal
 # -------------------------------------------------------------------- names that formulas may use
 def cast(dtype: Any, x: Any) -> Scalar:
     """``x`` in another type; integers are signed, and True is -1."""
-    return Scalar("cast", (Scalar.of(x),), (dtype, True))
+    return Scalar("cast", (Scalar.of(x),), (written_type(dtype), True))
 
 
 def cast_unsigned(dtype: Any, x: Any) -> Scalar:
     """``x`` in another type; integers are read and made as unsigned, and True is 1."""
-    return Scalar("cast", (Scalar.of(x),), (dtype, False))
+    return Scalar("cast", (Scalar.of(x),), (written_type(dtype), False))
 
 
 def const(dtype: Any, number: Any) -> Scalar:
     """A constant of a given type; of a function of the dtype its result."""
-    return Scalar("const", (), (number, dtype))
+    return Scalar("const", (), (number, written_type(dtype)))
 
 
 def index(expression: Any) -> Scalar:
@@ -236,17 +240,9 @@ class PayloadLowering:
             ref = self.builder.cast(ref, np.dtype(np.float64))
         return self.builder.cast(ref, dtype)
 
-    def dtype_of(self, type_: Any) -> np.dtype:
-        """The dtype that a type of a formula stands for.
-
-        Raises
-        ------
-        TypeError
-            If it is neither a type variable of the op nor a dtype.
-        """
-        if isinstance(type_, str) and type_ in self._dtypes:
-            return self._dtypes[type_]
-        return kernel_dtype(type_)
+    def dtype_of(self, type_: str | np.dtype) -> np.dtype:
+        """The dtype that a type of a formula stands for."""
+        return self._dtypes[type_] if isinstance(type_, str) else type_
 
     # -- the forms of scalars -------------------------------------------------------------------
     def _lowered(self, scalar: Scalar) -> Typed:
@@ -296,7 +292,7 @@ class PayloadLowering:
         if callable(number):  # of the dtype, such as a combiner's identity
             number = number(self.dtype_of(type_))
         if type_ is None and isinstance(number, (np.generic, bool)):
-            type_ = np.asarray(number).dtype
+            type_ = kernel_dtype(np.asarray(number).dtype)
         if type_ is not None:
             dtype = self.dtype_of(type_)
             return self.builder.const(np.asarray(number).astype(dtype)[()], dtype), dtype
@@ -341,20 +337,6 @@ class PayloadLowering:
         return self.builder.op(name, refs, result), result
 
 
-def kernel_dtype(type_: Any) -> np.dtype:
-    """A dtype that kernels compute with.
-
-    Raises
-    ------
-    TypeError
-        If it is another one, or no dtype.
-    """
-    dtype = np.dtype(type_)
-    if dtype not in DTYPES.values() or not dtype.isnative:
-        raise TypeError(f"structured ops do not compute with {dtype}")
-    return next(known for known in DTYPES.values() if known == dtype)
-
-
 def _named(name: str) -> Callable[..., Scalar]:
     def function(*operands: Any) -> Scalar:
         return apply(name, *operands)
@@ -374,9 +356,6 @@ FORMULA_NAMES: dict[str, Any] = {
     "select": _named("select"),
     "where": _named("select"),
     "inf": math.inf,
-    "I32": np.dtype(np.int32),
-    "I64": np.dtype(np.int64),
-    "F32": np.dtype(np.float32),
-    "F64": np.dtype(np.float64),
+    **NAMED_TYPES,
 }
 """What a name in a formula means that its module does not define."""
