@@ -135,11 +135,15 @@ def fill_rng_2d(min: Number[F64], max: Number[F64], seed: Number[I32], O: Output
 
 
 # ------------------------------------------------------------------- ops that a call describes
-def _parallel(name: str, maps: Sequence[AffineMap], payload: Callable[..., Any]) -> Definition:
+def _parallel(
+    name: str, maps: Sequence[AffineMap], payload: Callable[..., Any], numpy_bools: bool
+) -> Definition:
     """The op whose dims are all parallel; the payload gets the elements of the inputs."""
     iterators = ["parallel"] * len(maps[-1].dims)
     compute = lambda *elements: payload(*elements[:-1])  # noqa: E731
-    return define_generic(len(maps) - 1, 1, maps, iterators, compute, name=name)
+    return define_generic(
+        len(maps) - 1, 1, maps, iterators, compute, name=name, numpy_bools=numpy_bools
+    )
 
 
 def _identity_maps(inputs: Sequence[Any], target: Any) -> list[AffineMap]:
@@ -163,7 +167,7 @@ def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = 
     if not inputs and target is None:
         raise TypeError("map: a payload without inputs takes its shape from init= or out=")
     maps = _identity_maps(inputs, target)
-    return _parallel("map", maps, payload), inputs, given_only(init=init, out=out)
+    return _parallel("map", maps, payload, numpy_bools=True), inputs, given_only(init=init, out=out)
 
 
 @OpFamily
@@ -222,7 +226,7 @@ def elementwise(
         raise DefinitionError(f"elementwise: {len(maps)} maps for {expected + 1} operands")
     if len({len(m.dims) for m in maps}) > 1 or len(maps[0].dims) != len(maps[-1].results):
         raise DefinitionError("elementwise: the maps are not over the dims of the output")
-    made = _parallel(kind, maps, KINDS[kind])
+    made = _parallel(kind, maps, KINDS[kind], numpy_bools=False)
     is_condition = (kind == "select" and k == 0 for k in range(expected + 1))
     types = [np.dtype(np.bool_) if c else "T1" for c in is_condition]
     operands = [replace(o, type=t) for o, t in zip(made.operands, types, strict=True)]

@@ -32,8 +32,8 @@ _EXTENTS = {"b": "Batch"}
 
 
 def named(function: Callable[..., Any]) -> Any:
-    """`structured_op`, and a row of the table."""
-    return register(structured_op(function))
+    """`structured_op` with the dialect's booleans, and a row of the table."""
+    return register(structured_op(function, numpy_bools=False))
 
 
 def register(op: Any, name: str = "") -> Any:

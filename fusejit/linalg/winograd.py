@@ -84,7 +84,7 @@ def _transform(formula: Callable[..., Any], axes: tuple[int, int], which: str) -
         left, right = (np.asarray(matrix if m else _ONE, operand.dtype) for m in is_moved)
         steps = tuple(w.m if m else 1 for m in is_moved) if moves else None
         keywords = given_only(init=init, out=out, steps=steps)
-        return define(formula, name=op), (left, operand, right), keywords
+        return define(formula, name=op, numpy_bools=False), (left, operand, right), keywords
 
     resolve.__name__, resolve.__doc__ = op, formula.__doc__
     return OpFamily(resolve)

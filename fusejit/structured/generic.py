@@ -210,6 +210,7 @@ def define_generic(
     symbols: Mapping[str, tuple[int, int]] | None = None,
     name: str = "generic",
     library_call: str | None = None,
+    numpy_bools: bool = True,
 ) -> Definition:
     """The op without its operands."""
     maps = [affine_map(m) for m in indexing_maps]
@@ -245,7 +246,13 @@ def define_generic(
             )
     updates = _payload(name, payload, accesses, operands)
     return make_definition(
-        name, operands, accesses[:num_inputs], updates, dims=dims, library_call=library_call
+        name,
+        operands,
+        accesses[:num_inputs],
+        updates,
+        dims=dims,
+        library_call=library_call,
+        numpy_bools=numpy_bools,
     )
 
 

@@ -154,6 +154,7 @@ def define(
     library_call: str | None = None,
     values: Mapping[str, Any] | None = None,
     name: str = "",
+    numpy_bools: bool = True,
 ) -> Definition:
     """The op that a function in index notation defines.
 
@@ -163,6 +164,8 @@ def define(
         Of attributes that are neither integers nor lists of them: the formula is run with these.
     name : str
         Of the op, if it is not the function's.
+    numpy_bools : bool
+        As in `Definition`.
 
     Raises
     ------
@@ -173,7 +176,7 @@ def define(
     if not isinstance(function, FunctionType):
         raise DefinitionError(f"{name} is not a Python function")
     try:
-        return _defined(function, library_call, values or {}, name)
+        return _defined(function, values or {}, name, library_call, numpy_bools)
     except (TypeError, ValueError) as error:
         what = str(error)
         if not what.startswith((f"{name}: ", f"{name} ")):
@@ -192,7 +195,11 @@ def _place(function: FunctionType, error: BaseException) -> str:
 
 
 def _defined(
-    function: FunctionType, library_call: str | None, values: Mapping[str, Any], name: str
+    function: FunctionType,
+    values: Mapping[str, Any],
+    name: str,
+    library_call: str | None,
+    numpy_bools: bool,
 ) -> Definition:
     parameters = inspect.signature(function).parameters
     attributes = {
@@ -229,6 +236,7 @@ def _defined(
         dims=formula.domain,
         doc=inspect.getdoc(function) or "",
         library_call=library_call,
+        numpy_bools=numpy_bools,
     )
 
 

@@ -247,6 +247,8 @@ def structured_op(function: Callable[..., Any] | None = None, /, **options: Any)
         attributes, which have defaults. Its body writes each output once.
     library_call : str, optional
         The name of a routine (`register_library_call`) that computes the op where it may.
+    numpy_bools : bool, optional
+        False for the booleans of linalg's dialect, where a signed True is -1, not NumPy's.
 
     Returns
     -------

@@ -86,6 +86,9 @@ class Definition:
         One or more for each input.
     updates : tuple of Update
         One for each output.
+    numpy_bools : bool
+        Whether booleans are NumPy's, where True is 1. In linalg's dialect they are signed integers
+        of one bit: True is -1, and less than False.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Definition:
     updates: tuple[Update, ...]
     doc: str = ""
     library_call: str | None = None
+    numpy_bools: bool = False
 
     # -- queries --------------------------------------------------------------------------------
     @property
@@ -167,6 +171,8 @@ class Definition:
         lines = [f"structured op {self.name}"]
         if self.library_call:
             lines.append(f"  library call {self.library_call}")
+        if not self.numpy_bools:
+            lines.append("  booleans are signed: True is -1")
         if self.attributes:
             given = ", ".join(f"{name}={value!r}" for name, value in self.attributes.items())
             lines.append(f"  attributes {given}")
@@ -214,6 +220,7 @@ def make_definition(
     dims: Sequence[str] | None = None,
     doc: str | None = None,
     library_call: str | None = None,
+    numpy_bools: bool = False,
 ) -> Definition:
     """Check the parts of a definition and put them together.
 
@@ -275,6 +282,7 @@ def make_definition(
         tuple(updates),
         doc or "",
         library_call,
+        numpy_bools,
     )
 
 

@@ -27,12 +27,13 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, part_dtype
 from fusejit.ir.values import Value
 
-_OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
-"""The signed True is -1: the larger of two bools is true if both are."""
 _OF_NUMPY = {"maximum": "max", "minimum": "min"}
-"""NumPy's True is 1: these are the unsigned ones for bools."""
+"""What they are of numbers; of bools they always are NumPy's."""
 _OF_INTEGERS = ("bitwise_and", "bitwise_or", "max_unsigned", "min_unsigned")
-_OF_BOOL_SUMS = {"add": "or", "multiply": "and", "bitwise_and": "and", "bitwise_or": "or"}
+_OF_BOOLS = dict.fromkeys(("add", "bitwise_or", "max", "max_unsigned"), "or")
+_OF_BOOLS |= dict.fromkeys(("multiply", "bitwise_and", "min", "min_unsigned"), "and")
+_OF_SIGNED_BOOLS = {**_OF_BOOLS, "max": "and", "min": "or"}
+"""The signed True is -1: the larger of two bools is true if both are."""
 
 
 MAX_WINDOW_POINTS = 16
@@ -166,7 +167,9 @@ def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
         return index.affine(names, binding.attributes)
 
     padded = {name: e for name, e in binding.shapes.items() if name not in binding.empty}
-    lowering = PayloadLowering(builder, elements, binding.dtypes, affine, padded)
+    lowering = PayloadLowering(
+        builder, elements, binding.dtypes, affine, padded, definition.numpy_bools
+    )
     refs: list[int] = []
     at = len(reads)
     for update, output in zip(definition.updates, outputs, strict=True):
@@ -246,11 +249,11 @@ def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str
     TypeError
         If there is none.
     """
-    combiner = str(update.combiner)
-    if combiner in _OF_NUMPY:
-        combiner = _OF_NUMPY[combiner] + ("_unsigned" if dtype.kind == "b" else "")
+    written = str(update.combiner)
+    combiner = _OF_NUMPY.get(written, written)
     if dtype.kind == "b":
-        return {**_OF_BOOLS, **_OF_BOOL_SUMS}.get(combiner, combiner)
+        of_numpy = definition.numpy_bools or written in _OF_NUMPY
+        return (_OF_BOOLS if of_numpy else _OF_SIGNED_BOOLS).get(combiner, combiner)
     allowed = {"and": "b", "or": "b", **dict.fromkeys(_OF_INTEGERS, "iu")}
     if dtype.kind not in allowed.get(combiner, "iufc" if combiner == "add" else "iuf"):
         raise TypeError(f"{definition.name}: {combiner} of {dtype} is not defined")

@@ -3,7 +3,8 @@
 A `Scalar` is data: a tree over elements, constants, indices, casts and functions. Functions are
 rows of the table of scalar ops (`np.exp`, `+`, `<`, ..), with NumPy's meaning and NumPy's promotion
 of types, or one of `FUNCTIONS`, which have the meaning of MLIR's linalg dialect: division toward
-zero, halves rounded away from zero, integers read as signed or unsigned.
+zero, halves rounded away from zero, integers read as signed or unsigned. Booleans are NumPy's or
+the dialect's, as the definition says.
 
 `PayloadLowering` writes a tree as a payload once the dtypes are known.
 """
@@ -158,7 +159,7 @@ def padded(operand: str, subscripts: tuple[Index, ...], outside: Scalar) -> Scal
 
 # -------------------------------------------------------------------- names that formulas may use
 def cast(dtype: Any, x: Any) -> Scalar:
-    """``x`` in another type; integers are signed, and True is -1."""
+    """``x`` in another type; integers are signed. True is 1, and -1 in the dialect's ops."""
     return Scalar("cast", (Scalar.of(x),), (written_type(dtype), True))
 
 
@@ -194,6 +195,8 @@ class PayloadLowering:
         From an `Index` to an `AffineExpr` of the op's dims.
     extents : mapping
         The extents of operands that are read as padded ones, if they have elements.
+    numpy_bools : bool
+        Whether booleans are NumPy's, else those of the dialect.
     """
 
     def __init__(
@@ -203,12 +206,14 @@ class PayloadLowering:
         dtypes: Mapping[str, np.dtype],
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
+        numpy_bools: bool,
     ) -> None:
         self.builder = builder
         self._elements = elements
         self._dtypes = dtypes
         self._affine = affine
         self._extents = extents
+        self._numpy_bools = numpy_bools
         self._known: dict[int, Typed] = {}
 
     def lower(self, scalar: Scalar) -> Typed:
@@ -260,10 +265,19 @@ class PayloadLowering:
         if scalar.op == "cast":
             type_, is_signed = scalar.attr
             dtype = self.dtype_of(type_)
-            return converted(self.builder, self._strong(operands[0]), dtype, is_signed), dtype
+            return self._cast(self._strong(operands[0]), dtype, is_signed), dtype
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
         return self._row(scalar.op.removeprefix("np."), operands)
+
+    def _cast(self, ref: int, dtype: np.dtype, is_signed: bool) -> int:
+        source = self.builder.dtype_of(ref)
+        if source == dtype or not (self._numpy_bools and BOOL in (source, dtype)):
+            return converted(self.builder, ref, dtype, is_signed)
+        if source == BOOL:
+            return self.builder.cast(ref, dtype)
+        zero = self.builder.const(np.zeros((), source)[()], source)
+        return self.builder.op("not_equal", [ref, zero], BOOL)
 
     def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
         """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""
@@ -312,6 +326,8 @@ class PayloadLowering:
         dtype = dtypes.pop() if dtypes else np.result_type(*(t(0) for _, t in operands))
         if dtype.kind not in function.kinds:
             raise TypeError(f"{function.name} is not defined for {dtype}")
+        if dtype == BOOL and self._numpy_bools:
+            function = FUNCTIONS.get(f"{function.name}_unsigned", function)
         refs = [self.strong(ref, token, dtype) for ref, token in operands]
         return function.lower(self.builder, refs, dtype), dtype
 

@@ -47,8 +47,6 @@ def _merge(combiner: str, own: Any, number: Any) -> Any:
     """What an output becomes."""
     if combiner in ("", "own"):
         return number
-    if own.dtype.kind == "b" and combiner in ("max", "min"):
-        return _FUNCTIONS[combiner](own, number)
     if combiner.startswith("np."):
         return getattr(np, combiner[3:])(own, number)
     if combiner in ("and", "or"):
@@ -72,8 +70,8 @@ def _identity(combiner: str, dtype: np.dtype) -> Any:
     if combiner in ("multiply", "and"):
         return 1
     is_max = "max" in combiner
-    if kind == "b":  # the signed True is -1: linalg's max of bools is and
-        return is_max != combiner.startswith("np.") if "unsigned" not in combiner else not is_max
+    if kind == "b":
+        return not is_max
     if kind == "f":
         return -np.inf if is_max else np.inf
     if "unsigned" in combiner and kind == "i":
@@ -101,18 +99,13 @@ class _Padded(np.ndarray):
 
 # ------------------------------------------------------------------------------ names of formulas
 def _cast(dtype: Any, x: Any) -> Any:
-    source, target = np.asarray(x), np.dtype(dtype)
-    if source.dtype.kind == "b" and target.kind != "b":
-        return -source.astype(target)[()]
-    if target.kind == "b" and source.dtype.kind in "iu":
-        return np.bool_(int(source) & 1)
-    return source.astype(target)[()]
+    return np.asarray(x).astype(dtype)[()]
 
 
 def _cast_unsigned(dtype: Any, x: Any) -> Any:
     source, target = np.asarray(x), np.dtype(dtype)
-    if source.dtype.kind == "b" or target.kind == "b":
-        return source.astype(target)[()] if target.kind != "b" else _cast(dtype, x)
+    if "b" in (source.dtype.kind, target.kind):
+        return _cast(dtype, x)
     if source.dtype.kind == "i":
         source = source.view(f"u{source.itemsize}")
     if target.kind == "i":
@@ -120,19 +113,15 @@ def _cast_unsigned(dtype: Any, x: Any) -> Any:
     return source.astype(target)[()]
 
 
-def _as_unsigned(function: Any, of_bools: Any) -> Any:
+def _as_unsigned(function: Any) -> Any:
     def called(a: Any, b: Any) -> Any:
         if np.asarray(a).dtype.kind == "b":
-            return of_bools(a, b)
+            return function(a, b)
         dtype = np.asarray(a).dtype
         wide = [np.asarray(x).astype(dtype).view(f"u{dtype.itemsize}") for x in (a, b)]
         return np.asarray(function(*wide)).view(dtype)[()]
 
     return called
-
-
-def _of_kind(function: Any, of_bools: Any) -> Any:
-    return lambda a, b: (of_bools if np.asarray(a).dtype.kind == "b" else function)(a, b)
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -173,12 +162,12 @@ _FUNCTIONS: dict[str, Any] = {
     "const": lambda dtype, number: np.asarray(number).astype(dtype)[()],
     "index": _Index(),
     "where": _where,
-    "max": _of_kind(np.maximum, np.logical_and),
-    "min": _of_kind(np.minimum, np.logical_or),
-    "max_unsigned": _as_unsigned(np.maximum, np.logical_or),
-    "min_unsigned": _as_unsigned(np.minimum, np.logical_and),
+    "max": np.maximum,
+    "min": np.minimum,
+    "max_unsigned": _as_unsigned(np.maximum),
+    "min_unsigned": _as_unsigned(np.minimum),
     "div": _divide,
-    "div_unsigned": _as_unsigned(np.floor_divide, None),
+    "div_unsigned": _as_unsigned(np.floor_divide),
     "sub": lambda a, b: a - b,
     "round": _round,
     "ceil": np.ceil,
