@@ -13,8 +13,10 @@ import numpy as np
 
 from fusejit.ir.definitions.definition import Access, OperandSpec, Role, Update, make_definition
 from fusejit.ir.definitions.indices import Index, dim, dims, extent, extents
+from fusejit.ir.definitions.instance import row_of_bools
 from fusejit.ir.definitions.scalars import cast, const, element, padded
 from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.types import BOOL
 from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.op import rank_of
 
@@ -121,6 +123,10 @@ def conv(
 
 
 def _pooling(combiner: str, name: str, doc: str) -> OpFamily:
+    def identity(dtype: np.dtype) -> Any:
+        row = row_of_bools(combiner, numpy_bools=False) if dtype == BOOL else combiner
+        return COMBINERS[row].identity(dtype)
+
     def resolve(
         input: Any,
         window: Any,
@@ -133,7 +139,7 @@ def _pooling(combiner: str, name: str, doc: str) -> OpFamily:
     ) -> Resolved:
         rank = rank_of(input)
         place, shape, x, z = _image(name, rank, strides, dilations, padding)
-        value = padded("input", tuple(place), const("T", COMBINERS[combiner].identity))
+        value = padded("input", tuple(place), const("T", identity))
         made = make_definition(
             name,
             [

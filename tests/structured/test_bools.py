@@ -277,6 +277,18 @@ def test_named_ops_keep_those_of_the_dialect() -> None:
     assert_same(image[:, :-1] & image[:, 1:], linalg.pooling_nwc_max(image, window))
 
 
+def test_the_border_of_a_pooling_of_the_dialect_is_neutral() -> None:
+    """The largest of signed booleans was False at the border: False was read outside, not True."""
+    for op, ufunc in ((linalg.pooling_max, np.logical_and), (linalg.pooling_min, np.logical_or)):
+        for x in (X, ~X):
+            outside = ufunc is np.logical_and
+            padded = np.pad(x, 1, constant_values=outside)
+            windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
+            expected = ufunc.reduce(windows, axis=(2, 3))
+            assert_same(expected, op(x, np.empty((3, 3)), padding=1))
+            assert_same(expected, op.reference(x, np.empty((3, 3)), padding=1))
+
+
 def test_an_op_of_the_dialect_and_one_of_numpy_with_one_text_are_two() -> None:
     """The text tells them apart, by which ops of `generic` are kept."""
     numpys, dialects = (

@@ -241,6 +241,13 @@ def _is_down_columns(definition: Definition, update: Update) -> bool:
     return bool(last) and any(last[0] in dims for dims in moving)
 
 
+def row_of_bools(combiner: str, numpy_bools: bool) -> str:
+    """The row of `COMBINERS` that merges booleans."""
+    of_numpy = numpy_bools or combiner in _OF_NUMPY
+    combiner = _OF_NUMPY.get(combiner, combiner)
+    return (_OF_BOOLS if of_numpy else _OF_SIGNED_BOOLS).get(combiner, combiner)
+
+
 def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str:
     """The row of `COMBINERS` that merges an output of this dtype.
 
@@ -249,11 +256,10 @@ def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str
     TypeError
         If there is none.
     """
-    written = str(update.combiner)
-    combiner = _OF_NUMPY.get(written, written)
+    combiner = str(update.combiner)
     if dtype.kind == "b":
-        of_numpy = definition.numpy_bools or written in _OF_NUMPY
-        return (_OF_BOOLS if of_numpy else _OF_SIGNED_BOOLS).get(combiner, combiner)
+        return row_of_bools(combiner, definition.numpy_bools)
+    combiner = _OF_NUMPY.get(combiner, combiner)
     allowed = {"and": "b", "or": "b", **dict.fromkeys(_OF_INTEGERS, "iu")}
     if dtype.kind not in allowed.get(combiner, "iufc" if combiner == "add" else "iuf"):
         raise TypeError(f"{definition.name}: {combiner} of {dtype} is not defined")

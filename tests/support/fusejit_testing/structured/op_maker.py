@@ -26,6 +26,7 @@ from fusejit_testing.structured.random_values import (
     REAL_DTYPES,
     Value,
     ValueMaker,
+    dtype_texts,
 )
 
 MAX_POINTS = 240
@@ -37,9 +38,8 @@ def make_op(seed: int, sizes: int = 0) -> OpCase:
     return _OpMaker(seed, sizes).case()
 
 
-def _fixed(dtype: np.dtype) -> str:
-    """A dtype as an annotation names it."""
-    return f"np.dtype(np.{'bool_' if dtype == BOOL else dtype.name})"
+_OTHER_MEANINGS = ("np.float32", "np.dtype('i1')", "np.sin", "len", "3", "np")
+"""What a module may have under the names of annotations."""
 
 
 class _OpMaker:
@@ -49,6 +49,8 @@ class _OpMaker:
         self.seed = seed
         self.rng = rng = Random(seed)
         self.size_rng = Random(f"{seed} {sizes}")
+        self.text_rng = Random(f"text {seed}")
+        """What is the same op in another text."""
         self.is_formula = rng.random() < 0.65
         self.domain = self._domain()
         self.subscripts = SubscriptMaker(rng, self.size_rng, self.domain, self.is_formula)
@@ -82,6 +84,10 @@ class _OpMaker:
             return self.rng.choice(_COMMON)
         return self.rng.choice(REAL_DTYPES if way < 0.93 else COMPLEX_DTYPES)
 
+    def _fixed(self, dtype: np.dtype) -> str:
+        """A dtype as an annotation names it."""
+        return self.text_rng.choice(dtype_texts(dtype))
+
     def _add_inputs(self) -> None:
         rng = self.rng
         for name in "ABCD"[: rng.choice((0, 1, 1, 2, 2, 3, 4))]:
@@ -100,7 +106,7 @@ class _OpMaker:
             like = rng.choice(same)
             return OperandText(name, role, like.type, like.dtype)
         dtype = self._dtype()
-        type_ = _fixed(dtype) if rng.random() < 0.1 else f'"T{name}"'
+        type_ = self._fixed(dtype) if rng.random() < 0.1 else f'"T{name}"'
         return OperandText(name, role, type_, dtype)
 
     def _add_missing_dims(self, dims: Sequence[str]) -> None:
@@ -140,7 +146,7 @@ class _OpMaker:
                 like = rng.choice(same)
                 type_, dtype = like.type, like.dtype
             elif not has_start:
-                type_ = _fixed(dtype)
+                type_ = self._fixed(dtype)
             operand = OperandText(name, "Output", type_, dtype)
             dims = parallel
             if name == "P" and parallel and rng.random() < 0.2:  # it must be merged then
@@ -403,7 +409,20 @@ class _OpMaker:
             order = rng.sample([*self.domain.sizes], len(self.domain.sizes))
             body.insert(0, f"domain({', '.join(order)})")
         lines = "\n    ".join([*body, *updates])
-        return f"@structured_op\ndef op({', '.join(parameters)}):\n    {lines}\n"
+        text = f"@structured_op\ndef op({', '.join(parameters)}):\n    {lines}\n"
+        return self._other_meanings() + text
+
+    def _other_meanings(self) -> str:
+        """Statements that define some names of the annotations."""
+        operands = [*self.inputs, *self.outputs]
+        names = {o.type.strip('"') for o in operands if o.type.startswith('"')}
+        names |= {a.annotation for o in operands for a in o.axes}
+        rng = self.text_rng
+        return "".join(
+            f"{name} = {rng.choice(_OTHER_MEANINGS)}\n"
+            for name in sorted(names)
+            if name.isidentifier() and name != "_" and not hasattr(np, name) and rng.random() < 0.2
+        )
 
     @property
     def symbols(self) -> dict[str, tuple[int, int]]:

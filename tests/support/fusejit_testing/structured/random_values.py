@@ -42,6 +42,13 @@ class Value:
     has_zero_sign: bool = True
 
 
+def dtype_texts(dtype: np.dtype) -> list[str]:
+    """The dtype in all ways that annotations and formulas write it."""
+    name = dtype.name
+    of_numpy = f"np.{'bool_' if dtype == BOOL else name}"
+    return [of_numpy, f"np.dtype({of_numpy})", f'"{name}"', f"np.dtype('{name}')"]
+
+
 class ValueMaker:
     """Makes expressions of given leaves.
 
@@ -112,7 +119,10 @@ class ValueMaker:
         if source.kind in "fc" or dtype.kind in "fc":
             name = "cast"
         named = [t for t, known in self.types if known == dtype]
-        written = rng.choice([*named, f"np.{dtype.name}"]) if dtype != BOOL else "np.bool_"
+        plain = f"np.{dtype.name}"
+        written = rng.choice([*named, plain]) if dtype != BOOL else plain
+        if written == plain:
+            written = Random(text).choice(dtype_texts(dtype))
         bound = value.bound
         if source.kind in "iub" and dtype.kind in "fc":
             if source.kind != "b":
