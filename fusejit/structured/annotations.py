@@ -99,7 +99,9 @@ def _annotation(
 
 def _operand(name: str, annotation: _Annotation, attributes: Mapping[str, Any]) -> OperandSpec:
     try:
-        type_ = written_type(annotation.type)
+        written = annotation.type
+        is_attribute = isinstance(written, str) and written in attributes
+        type_ = written_type(attributes[written] if is_attribute else written)
         shape: Any = tuple(
             e if e is _ else parse_index(e, attributes) if isinstance(e, str) else Index.of(e)
             for e in annotation.shape

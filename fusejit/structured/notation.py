@@ -206,7 +206,9 @@ def _defined(
         p.name: p.default for p in parameters.values() if p.default is not inspect.Parameter.empty
     }
     operands, names = annotated_operands(
-        function, [p for p in parameters.values() if p.name not in attributes], attributes
+        function,
+        [p for p in parameters.values() if p.name not in attributes],
+        {**attributes, **values},
     )
     inputs = [o for o in operands if o.role is not Role.OUTPUT]
     outputs = [o for o in operands if o.role is Role.OUTPUT]

@@ -214,6 +214,26 @@ def test_one_letter_and_a_capital_with_a_number_are_type_variables(name: str) ->
         assert_same(np.ones(3, dtype), both(op, np.ones(3, dtype)))
 
 
+@pytest.mark.parametrize("future", [False, True])
+@pytest.mark.parametrize("default", ["np.float32", '"float32"', "np.dtype('f4')", '"F32"'])
+def test_an_attribute_may_be_a_type(default: str, future: bool) -> None:
+    kind = "kind" if future else '"kind"'
+    op = defined(
+        f"""
+        @structured_op
+        def op(X: Tensor["T", "N"], O: Output[{kind}, "N"], kind={default}):
+            O[n] = cast(kind, X[n]) / const(kind, 2)
+        """,
+        future=future,
+    )
+    x = np.arange(3.0)
+    assert_same(np.float32(x) / 2, both(op, x))
+    for call in (op, op.reference):
+        assert_same(x / 2, call(x, kind="float64"))
+        assert_same(x / 2, call(x, kind=np.float64))
+        assert_same(x / 2 + 0j, call(x, kind=np.dtype("complex128")))
+
+
 def test_a_fixed_type_beside_one_of_the_call() -> None:
     op = defined(
         """
