@@ -29,8 +29,10 @@ import _thread
 import os
 import sys
 import weakref
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Self, TypeVar, overload
+
+Value = TypeVar("Value")
 
 _RLock: Any = _thread.RLock  # a class that may be inherited from, whatever its stub says
 
@@ -62,6 +64,29 @@ class WorkLock(ForkSafeLock):
     """Held while something is imported, traced or compiled: in the middle, a child cannot go on."""
 
     is_of_work = True
+
+
+class CachedProperty(Generic[Value]):
+    """`functools.cached_property` without the lock that it takes before Python 3.12."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """What is computed for an object; of two threads that do, one is the first."""
+        if instance is None:
+            return self
+        return vars(instance).setdefault(self._name, self._compute(instance))
 
 
 _locks: weakref.WeakValueDictionary[int, ForkSafeLock] = weakref.WeakValueDictionary()

@@ -77,7 +77,7 @@ class Window:
         self.lock = ForkSafeLock()  # held while something is recorded or run
         self.num_inputs = self.num_bytes = self.num_written = self.frame_id = 0
         self.last_instruction = -1
-        _WINDOWS.add(self)
+        _WINDOWS[id(self)] = self
 
     def record(
         self,
@@ -190,7 +190,7 @@ class Window:
 
 _new: Any = tuple.__new__
 _NO_USES = Uses([], {}, {}, {})
-_WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
+_WINDOWS: weakref.WeakValueDictionary[int, Window] = weakref.WeakValueDictionary()
 _claims = ForkSafeLock()
 
 
@@ -249,9 +249,14 @@ def explain() -> str:
     return f"{function.__doc__}\n{explanation}"
 
 
+def _windows() -> list[Window]:
+    """Those of all threads, which may make others meanwhile."""
+    return [each for reference in _WINDOWS.valuerefs() if (each := reference()) is not None]
+
+
 def flush_all(reason: str = "the process forks or ends") -> None:
     """Run what is recorded in any thread."""
-    for each in list(_WINDOWS):
+    for each in _windows():
         each.flush(reason)
 
 
@@ -262,7 +267,7 @@ def _flush_before_fork() -> None:
     is being run is waited for, but not for long if that may be compiling: the child runs it again.
     """
     begin = time.monotonic()
-    for each in list(_WINDOWS):
+    for each in _windows():
         while not each.lock.acquire(timeout=_FORK_POLLS_S):
             waited = time.monotonic() - begin
             if waited > _LONGEST_S or (waited > _FORK_WAITS_S and others_work()):

@@ -21,7 +21,6 @@ Examples
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import hashlib
 import os
@@ -44,7 +43,7 @@ from fusejit.frame_readers import names_in
 from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
-from fusejit.locks import WorkLock
+from fusejit.locks import CachedProperty, WorkLock
 from fusejit.syntax import run_text
 
 ENTRY = "kernel"
@@ -129,7 +128,7 @@ class Kernel:
     _texts: list[Callable[[], str]] = field(default_factory=list, repr=False)
     checks_arrays: bool = True
 
-    @functools.cached_property
+    @CachedProperty
     def python(self) -> Callable[..., int]:
         """The same text unjitted: see `python_kernel`."""
         return python_kernel(self.source, self.signature)
