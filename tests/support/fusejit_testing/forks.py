@@ -2,10 +2,10 @@
 
     python -m fusejit_testing.forks FIRST_SEED PROCESSES [MOMENTS]
 
-In each process, threads make first calls of new functions, and load the compiler in every other one.
-Meanwhile another thread, in some processes the main one, forks at random moments. The child calls
-functions that were compiled before, those that are being compiled, and new ones, and so does a
-child of the child now and then. All results must be NumPy's, and nobody may hang.
+In each process, threads make first calls of new functions; in every other one they load the
+compiler. Meanwhile another thread, in some processes the main one, forks at random moments. The
+child calls functions that were compiled before, those that are being compiled, and new ones, and so
+does a child of the child now and then. All results must be NumPy's, and nobody may hang.
 """
 
 from __future__ import annotations
