@@ -6,8 +6,8 @@ no instruction between taking it and the body of the ``with``.
 
 A child has the locks of its parent, but only the thread that forked. The rules:
 
-- No hook before a fork waits for a lock: its holder may wait for what an earlier hook has taken
-  (`logging` takes its lock).
+- No hook before a fork waits for who compiles: that thread may wait for a lock that an earlier hook
+  has taken (`logging` takes its own). Kernels and calls of NumPy are waited for, with a limit.
 - All locks of ours are in one table. A child takes them from threads that it does not have.
 - Whoever imports, traces or compiles holds a `WorkLock`. A child in which another thread held one,
   or the lock of an import, of Numba or of LLVM, compiles nothing: modules, caches and LLVM may be

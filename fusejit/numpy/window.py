@@ -233,6 +233,8 @@ def explain() -> str:
     >>> np.explain()
     'no operation waits'
     """
+    if cut_short():
+        return f"NumPy runs all operations: {cut_short()}"
     from fusejit.api import decorated_function  # which needs all that compiles
     from fusejit.options import options_from_environment
 

@@ -55,7 +55,13 @@ def _call(draw: random.Random) -> Call:
             y[1:-1] = y[1:-1] + constant * (y[2:] - 2 * y[1:-1] + y[:-2])
         return y
 
-    plain: Any = draw.choice([chain, statistics, steps])
+    def parts(x: Any) -> Any:  # with a statement that Python runs
+        y = np.exp(-x) * constant
+        seen.append(float(y[0]))
+        return np.sqrt(y + x * x) - 1
+
+    seen: list[float] = []
+    plain: Any = draw.choice([chain, statistics, steps, parts])
     x = np.linspace(-1, 1, draw.choice([12, 400, 40_000]))
     return fuse_jit(plain), plain, (x,)
 
