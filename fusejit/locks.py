@@ -52,9 +52,13 @@ class ForkSafeLock(_RLock):  # type: ignore[misc]
         super().__init__()
         _locks[id(self)] = self
 
+    def is_anothers(self) -> bool:
+        """Whether another thread holds it."""
+        return not _may_be_taken(self)
+
     def renew(self) -> bool:
         """In a forked child: forget a holder that does not live on here; whether there was one."""
-        if _may_be_taken(self):
+        if not self.is_anothers():
             return False
         self._at_fork_reinit()
         return True
@@ -106,7 +110,7 @@ def forks() -> int:
 
 def others_work() -> bool:
     """Whether another thread imports, traces or compiles at the moment."""
-    return any(lock.is_of_work and not _may_be_taken(lock) for lock in _all())
+    return any(lock.is_of_work and lock.is_anothers() for lock in _all())
 
 
 def _all() -> Iterator[ForkSafeLock]:

@@ -33,7 +33,7 @@ the thread that started it, 1 once another thread has launched."""
 CAN_FORK = hasattr(os, "register_at_fork")
 
 _TBB_MINIMUM_INTERFACE = 12060
-_FORK_WAITS_S = 0.25
+_FORK_WAITS_S, _START_WAITS_S = 0.25, 2.0
 
 _words = (ctypes.c_int64 * 8)()
 _starting = WorkLock()
@@ -146,12 +146,20 @@ def start_pool() -> str:
         if not _started:
             tbbpool = run_uninterruptible(_loaded_backend)
             if tbbpool is not None:
+                _wait_for_forks()
                 _words[WORD_STARTER] = threading.get_ident()
                 # keeps the GIL, so that no other thread forks meanwhile
                 ctypes.PYFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
                 _words[WORD_LAUNCH] = tbbpool.parallel_for
             _started = True
     return pool_kind()
+
+
+def _wait_for_forks() -> None:
+    """Let forks end that have not asked TBB whether it can be shut down; none takes so long."""
+    end = time.monotonic() + _START_WAITS_S
+    while _forks and time.monotonic() < end:
+        time.sleep(2e-4)
 
 
 def _loaded_backend() -> ModuleType | None:
@@ -171,7 +179,9 @@ def _before_fork() -> None:
     thread = threading.get_ident()
     _forks[thread] = False
     _words[WORD_THREADS] = 1
-    if not _words[WORD_LAUNCH]:  # another thread may start it now, for the parent alone
+    if not _words[WORD_LAUNCH]:
+        if _starting.is_anothers():  # it may start the pool now, for the parent alone
+            _redirect_output()
         return
     end = time.monotonic() + _FORK_WAITS_S
     time.sleep(2e-5)  # the new number of threads is written before BUSY is read
