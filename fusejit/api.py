@@ -11,8 +11,11 @@ from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
+from fusejit.check import check_text
 from fusejit.decorated import Decorated
 from fusejit.decorated_objects import decorated, why_it_stays
+from fusejit.errors import UnsupportedError
+from fusejit.locks import cut_short
 from fusejit.notices import FuseWarning, warn
 from fusejit.options import Options, check_fusion, options_from_environment
 from fusejit.variants import Variants
@@ -162,6 +165,11 @@ def fuse_jit(
     return _decorate(function, options)
 
 
+def _check_that_modules_load() -> None:
+    if cut_short():
+        raise UnsupportedError(f"nothing can be traced in this process: {cut_short()}")
+
+
 def _scheduled(recipe: Callable[[Any], Any] | str | PathLike[str], stage: Any) -> Any:
     from fusejit.transform.schedules import scheduled  # not needed without a recipe
 
@@ -192,23 +200,25 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
 
     # what is told of a function loads a compiler
     def trace(*args: Any, **kwargs: Any) -> Traced:
+        _check_that_modules_load()
         from fusejit import introspection
 
         return introspection.traced(state.dispatcher, args, kwargs)
 
     def explain(*args: Any, passes: bool = False, **kwargs: Any) -> str:
+        if cut_short():  # even loading what explains could hang
+            return state.told_of_cut_short()
         from fusejit import introspection
 
         return introspection.explained(state.dispatcher, args, kwargs, passes)
 
     def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
+        _check_that_modules_load()
         from fusejit import introspection
 
         return introspection.mlir(state.dispatcher, args, kwargs, fused)
 
     def check(*args: Any, **kwargs: Any) -> str:
-        from fusejit.check import check_text
-
         return check_text(function, stub, args, kwargs)
 
     for method in (trace, explain, mlir, check):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.entry_stub import EntryStub, no_variant
+from fusejit.errors import CutShort, UnsupportedError
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
@@ -18,7 +19,7 @@ from fusejit.interrupts import (
     is_from_handler,
     run_uninterruptible,
 )
-from fusejit.locks import ForkSafeLock
+from fusejit.locks import WorkLock, cut_short
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome
@@ -68,7 +69,7 @@ class Decorated:
                 warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
         if not options.enabled:
             self.entry_stub.install_launcher(self.disabled)
-        self._lock = ForkSafeLock()
+        self._lock = WorkLock()
         self._dispatcher: Dispatcher | None = None
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
 
@@ -103,6 +104,8 @@ class Decorated:
             return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")
         try:
             dispatcher = self.dispatcher
+        except CutShort as error:
+            return self._cut_short(args, error)
         except Exception as error:  # too deep a recursion in a thread, no memory, a broken install
             if self.options.fullgraph or is_from_handler(error):
                 raise
@@ -110,26 +113,54 @@ class Decorated:
             return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
 
-    def _plain(self, args: tuple[Any, ...], why: str) -> Any:
-        """The call as plain NumPy."""
-        if self.options.warn:
+    def _cut_short(self, args: tuple[Any, ...], error: CutShort) -> Any:
+        """A call in a forked child in which our own modules may be loaded by halves."""
+        if self.options.fullgraph:
+            name = self.function.__name__
+            raise UnsupportedError(f"{name}: this call cannot be compiled: {error}") from None
+        cause = str(error)
+        self.variants.fallbacks[cause] += 1
+        if self.variants.fallbacks[cause] > 1:
+            return self._plain(args)
+        return self._plain(args, f" for this call: {cause}")
+
+    def told_of_cut_short(self) -> str:
+        """What ``explain`` says in a forked child that compiles nothing."""
+        name, num = self.function.__name__, len(self.variants)
+        served = f"; calls that the {num} variants serve are compiled" if num else ""
+        return f"{name} runs as plain NumPy: {cut_short()}{served}\n"
+
+    def _plain(self, args: tuple[Any, ...], why: str = "") -> Any:
+        """The call as plain NumPy, with a warning that says why."""
+        if why and self.options.warn:
             warn(f"{self.function.__name__} runs as plain NumPy{why}")
         positional, keywords = self.identity.given(self.entry_stub.signature, args)
         return self.function(*positional, **keywords)
 
     def recover(self, error: Exception) -> Outcome | None:
         """As `Dispatcher.recover`."""
-        return self.dispatcher.recover(error)
+        try:
+            dispatcher = self.dispatcher
+        except CutShort:
+            return None
+        return dispatcher.recover(error)
 
     def disabled(self, *args: Any) -> Any:
         """A call of a function that is not to be compiled."""
-        return self.dispatcher.disabled(*args)
+        try:
+            dispatcher = self.dispatcher
+        except CutShort:
+            return self._plain(args)
+        return dispatcher.disabled(*args)
 
 
 def dispatcher_of(function: Any) -> Dispatcher | None:
-    """That of a decorated function; None for other objects."""
+    """That of a decorated function; None for other objects, and where there can be none."""
     state = getattr(function, "__fusejit_state__", None)
-    return None if state is None else cast(Decorated, state).dispatcher
+    try:
+        return None if state is None else cast(Decorated, state).dispatcher
+    except CutShort:
+        return None
 
 
 def _dispatcher_class() -> type[Dispatcher]:

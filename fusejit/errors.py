@@ -107,6 +107,15 @@ class OutOfTime(FusejitError):
     kind = OutcomeKind.OUT_OF_TIME
 
 
+class CutShort(FusejitError):
+    """This process was forked in the middle of a compile: it compiles nothing, or not this call.
+
+    See `fusejit.locks`.
+    """
+
+    kind = OutcomeKind.FALLBACK
+
+
 class VerificationError(FusejitError):
     """The IR breaks one of the rules of `fusejit.ir.verifier.verify`: an internal error."""
 

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from fusejit import budget
-from fusejit.errors import FusejitError, InternalError, VerificationError
+from fusejit.errors import CutShort, FusejitError, InternalError, VerificationError
 from fusejit.interrupts import frames_below, is_from_handler
+from fusejit.locks import WorkLock, cut_short
 from fusejit.options import Options
 
 PACKAGES = ("fusejit", "numpy", "numba", "llvmlite")
@@ -44,6 +45,7 @@ class Watched:
         self._passing = passing
         self._remaining: Sequence[str] = ("start",)
         self._text: Callable[[], str] | None = None
+        self._lock = WorkLock()
 
     def enter(self, remaining: Sequence[str], text: Callable[[], str] | None = None) -> None:
         """Note the passes that are to come, the next one first, and how to print the IR.
@@ -55,6 +57,9 @@ class Watched:
         budget.enter(remaining[0])
 
     def __enter__(self) -> Watched:
+        if cut_short():
+            raise CutShort(cut_short())
+        self._lock.acquire()
         return self
 
     def __exit__(
@@ -63,6 +68,7 @@ class Watched:
         error: BaseException | None,
         place: TracebackType | None,
     ) -> None:
+        self._lock.release()
         if not isinstance(error, Exception) or isinstance(error, self._passing):
             return  # KeyboardInterrupt is no fault
         if isinstance(error, FusejitError) and not isinstance(error, VerificationError):

@@ -28,8 +28,12 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
+from fusejit.errors import CutShort
+from fusejit.locks import WorkLock, cut_short, forks
+
 Result = TypeVar("Result")
 
+FORKED_BY_HANDLER = "the handler of a signal forked this process while it began to compile"
 CALLED_BY_NUMBA = "it is called by Numba, which compiles or is being imported"
 _COMPILERS = ("numba", "llvmlite")
 LONGEST_WAIT = 0.05
@@ -47,9 +51,13 @@ def run_uninterruptible(work: Callable[[], Result]) -> Result:
 
     Raises
     ------
+    CutShort
+        In a forked child that cannot do it, or whose thread for it was left behind.
     BaseException
         What ``work`` raises, or what a handler raises.
     """
+    if cut_short():
+        raise CutShort(cut_short())
     if threading.get_ident() != threading.main_thread().ident or _is_called_by_a_finder():
         return _at_work(work)
     _give_back_import_lock()
@@ -58,6 +66,7 @@ def run_uninterruptible(work: Callable[[], Result]) -> Result:
     context = contextvars.copy_context()
     is_done = _thread.allocate_lock()
     is_done.acquire()
+    born = forks()
 
     def run() -> None:
         _unfinished[id(is_done)] = is_done
@@ -72,7 +81,8 @@ def run_uninterruptible(work: Callable[[], Result]) -> Result:
     if not started(run):
         return _at_work(work)
     while not is_done.acquire(timeout=LONGEST_WAIT):
-        pass
+        if forks() != born:  # a handler has forked: the child has no such thread
+            raise CutShort(cut_short() or FORKED_BY_HANDLER)
     if failure:
         try:
             raise failure[0]
@@ -140,7 +150,8 @@ if hasattr(os, "register_at_fork"):
 def _at_work(work: Callable[[], Result]) -> Result:
     token = _COMPILES.set(True)
     try:
-        return work()
+        with WorkLock():
+            return work()
     finally:
         _COMPILES.reset(token)
 

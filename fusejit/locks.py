@@ -4,42 +4,162 @@ A Python handler of a signal runs between any two instructions of the main threa
 lock whose ``__enter__`` is Python code can then be taken and never given back; `_thread.RLock` has
 no instruction between taking it and the body of the ``with``.
 
+A child has the locks of its parent, but only the thread that forked. The rules:
+
+- No hook before a fork waits for who compiles: that thread may wait for a lock that an earlier hook
+  has taken (`logging` takes its own). Kernels and calls of NumPy are waited for, with a limit.
+- All locks of ours are in one table. A child takes them from threads that it does not have.
+- Whoever imports, traces or compiles holds a `WorkLock`. A child in which another thread held one,
+  or the lock of an import, of Numba or of LLVM, compiles nothing: modules, caches and LLVM may be
+  half done in it, and locks that are not ours stay taken. Python runs what was not compiled before
+  (`cut_short`).
+
 Examples
 --------
 >>> lock = ForkSafeLock()
 >>> with lock, lock:  # one thread may hold it twice
 ...     pass
+>>> cut_short()
+''
 """
 
 from __future__ import annotations
 
 import _thread
 import os
+import sys
 import weakref
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Self, TypeVar, overload
+
+Value = TypeVar("Value")
 
 _RLock: Any = _thread.RLock  # a class that may be inherited from, whatever its stub says
+
+OF_OTHERS = (
+    ("using LLVM", "llvmlite.binding.ffi", "lib._lock._lock"),
+    ("compiling with Numba", "numba.core.compiler_lock", "global_compiler_lock._lock"),
+)
+"""Locks that compiling takes and that are not ours: what their holder does, module and path."""
 
 
 class ForkSafeLock(_RLock):  # type: ignore[misc]
     """A reentrant lock that is free in a forked child, unless the forking thread held it itself."""
 
+    is_of_work = False
+
     def __init__(self) -> None:
         super().__init__()
-        _locks.add(self)
+        _locks[id(self)] = self
 
-    def renew(self) -> None:
-        """In a forked child: forget a holder that does not live on here."""
-        if not self._is_owned():
-            self._at_fork_reinit()
+    def is_anothers(self) -> bool:
+        """Whether another thread holds it."""
+        return not _may_be_taken(self)
+
+    def renew(self) -> bool:
+        """In a forked child: forget a holder that does not live on here; whether there was one."""
+        if not self.is_anothers():
+            return False
+        self._at_fork_reinit()
+        return True
 
 
-_locks: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
+class WorkLock(ForkSafeLock):
+    """Held while something is imported, traced or compiled: in the middle, a child cannot go on."""
+
+    is_of_work = True
+
+
+class CachedProperty(Generic[Value]):
+    """`functools.cached_property` without the lock that it takes before Python 3.12."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """What is computed for an object; of two threads that do, one is the first."""
+        if instance is None:
+            return self
+        return vars(instance).setdefault(self._name, self._compute(instance))
+
+
+_locks: weakref.WeakValueDictionary[int, ForkSafeLock] = weakref.WeakValueDictionary()
+_cut_short = ""
+_forks = 0
+
+
+def cut_short() -> str:
+    """What another thread was doing when this process was forked; empty if compiling is safe."""
+    return _cut_short
+
+
+def forks() -> int:
+    """How many forks lie between this process and the one that imported fusejit."""
+    return _forks
+
+
+def others_work() -> bool:
+    """Whether another thread imports, traces or compiles at the moment."""
+    return any(lock.is_of_work and lock.is_anothers() for lock in _all())
+
+
+def _all() -> Iterator[ForkSafeLock]:
+    found = (reference() for reference in _locks.valuerefs())  # a copy: threads add more
+    return (lock for lock in found if lock is not None)
+
+
+def _may_be_taken(lock: Any) -> bool:
+    """Whether no other thread holds a lock."""
+    if not lock.acquire(blocking=False):
+        return False
+    lock.release()
+    return True
 
 
 def _renew_all() -> None:
-    for lock in _locks:
-        lock.renew()
+    """In a forked child: take all locks of ours, and note what was cut short."""
+    global _cut_short, _forks
+    _forks += 1
+    stopped = [lock.is_of_work for lock in _all() if lock.renew()]
+    found = [*_stopped_imports(), *_stopped_compilers(), *(["compiling"] if any(stopped) else [])]
+    if found:
+        _cut_short = f"another thread was {found[0]} when this process was forked"
+
+
+def _stopped_imports() -> Iterator[str]:
+    """What threads imported that are not here: their locks of these modules stay taken.
+
+    Source
+    ------
+    CPython, Lib/importlib/_bootstrap.py, ``_ModuleLock``.
+    """
+    bootstrap: Any = sys.modules.get("_frozen_importlib")
+    for name, reference in list(getattr(bootstrap, "_module_locks", {}).items()):
+        lock = reference()
+        owner, inner = getattr(lock, "owner", None), getattr(lock, "lock", None)
+        is_anothers = owner is not None and owner != _thread.get_ident()
+        if is_anothers or (inner is not None and not _may_be_taken(inner)):
+            yield f"importing {name}"
+
+
+def _stopped_compilers() -> Iterator[str]:
+    """Which compilers are at work in threads that are not here."""
+    for doing, module, path in OF_OTHERS:
+        lock: Any = sys.modules.get(module)
+        for name in path.split("."):
+            lock = getattr(lock, name, None)
+        if lock is not None and not _may_be_taken(lock):
+            yield doing
 
 
 if hasattr(os, "register_at_fork"):

@@ -52,10 +52,10 @@ class Variants:
             self.passed = None
 
     def __repr__(self) -> str:
-        from fusejit.ir.traced import ArrayClass  # decorating loads no compiler
-
         lines = [f"{len(self)} variant(s)"]
         for at, variant in enumerate(self.compiled):
+            from fusejit.ir.traced import ArrayClass  # decorating loads no compiler
+
             arrays = ", ".join(
                 f"{c.path.user_text()}: {c.expected.dtype}[{c.expected.ndim}] "
                 f"{c.expected.layout.value}"

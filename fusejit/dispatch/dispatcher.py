@@ -28,11 +28,12 @@ from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stub import no_variant
-from fusejit.errors import FusejitError, NeedsPython, OutOfTime, UnsupportedError
+from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
+from fusejit.locks import cut_short
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome, OutcomeKind, fallback, numpy_raising
 from fusejit.package_files import is_raised_by_us
@@ -153,6 +154,8 @@ class Dispatcher:
 
     def _run_expected_fallback(self, args: tuple[Any, ...]) -> Any:
         """Run in Python a call that is known not to compile; `MISS` for others."""
+        if cut_short():
+            return self.run_fallback(fallback(cut_short()), args)
         known = self.state.fallback_cache.outcome(args)
         if known is None and not self.options.fullgraph:
             if self.signatures.waits(args):
@@ -308,6 +311,8 @@ class Dispatcher:
             return ended.outcome
         except RecursionError:  # of a program that is that deep
             return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
+        except CutShort as error:
+            return error.outcome
         except OutOfTime as error:
             self.state.fallback_cache.add_signature(args, error.outcome)
             return error.outcome

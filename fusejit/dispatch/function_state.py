@@ -13,7 +13,7 @@ from fusejit.dispatch.diagnostics import Diagnostics
 from fusejit.dispatch.fallback_cache import FallbackCache
 from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.identity import FunctionIdentity, own_signature
-from fusejit.locks import ForkSafeLock
+from fusejit.locks import WorkLock
 from fusejit.segments.fused_functions import FusedFunctions
 
 
@@ -30,7 +30,7 @@ class FunctionState:
         What Python calls between segments, in its fused form.
     segment_budget : Allowance
         The processor time that all of its parts have.
-    lock : ForkSafeLock
+    lock : WorkLock
         Whoever changes the variants has it.
     diagnostics : Diagnostics
     identity : FunctionIdentity
@@ -49,7 +49,7 @@ class FunctionState:
         self.entry_stub = decorated.entry_stub
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
         self.segment_budget = decorated.segment_budget or Allowance(self.options.compile_seconds)
-        self.lock = ForkSafeLock()
+        self.lock = WorkLock()
         self.diagnostics = Diagnostics(
             self.function, self.options, self.variants, self.fused.shown_warnings
         )

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from fusejit.locks import ForkSafeLock, cut_short
 from fusejit.numpy.blocks import parts_of, runs_of
 from fusejit.numpy.programs import Form
 from fusejit.numpy.replay import Uses, with_shared_memory
@@ -156,13 +157,18 @@ class Share:
             raise self._errors.pop()
         self.batch.run_here(warned)
 
+    def leave(self) -> None:
+        """In a child process, which has no worker: what it has left is run by who waits."""
+        self._is_done = threading.Event()
+        self._is_done.set()
+
     def _is_run_by(self, name: str) -> bool:
         """Whether the first to ask was the one of this name: the worker or who waits for it."""
         return self._runner.setdefault("name", name) == name
 
 
 _SHARED: set[Batch] = set()  # those that workers help with
-_LOCK = threading.RLock()
+_LOCK = ForkSafeLock()
 _collects = True
 
 
@@ -193,6 +199,8 @@ def _work(queue: SimpleQueue[tuple[Share, Warned]]) -> None:
 
 def _num_threads() -> int:
     """Start the workers, and return how many threads there are with the caller."""
+    if cut_short():
+        return 1
     from fusejit.codegen.machine.pool import get_num_threads  # not needed for small arrays
 
     wanted = get_num_threads()
@@ -208,10 +216,12 @@ def _num_threads() -> int:
 
 def _forget_workers() -> None:
     """In a child process, which has none."""
-    global _QUEUE, _LOCK
-    _QUEUE, _LOCK = SimpleQueue(), threading.RLock()
+    global _QUEUE
+    _QUEUE = SimpleQueue()
     _WORKERS.clear()
     for batch in [*_SHARED]:
+        for share in batch.shares:
+            share.leave()
         _share(batch, False)
 
 
@@ -224,8 +234,13 @@ def batches(
     is_seen: list[bool],
     is_needed: list[bool],
     uses: Uses,
+    *,
+    is_shared: bool = True,
 ) -> tuple[list[Batch], set[int]]:
-    """Return the operations that have to run, last one first, and the ids of what they use."""
+    """Return the operations that have to run, last one first, and the ids of what they use.
+
+    Workers help with large ones if they are shared.
+    """
     kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
     REPORT.num_left_out += len(operations) - len(kept)
     window = [operations[at] for at in kept]
@@ -243,7 +258,7 @@ def batches(
         stop = at + 1 if run is None else run.stop
         parts = [calls[at:stop]]
         if run is not None:
-            is_large = math.prod(run.shape) * (stop - at) >= SHARED_FROM
+            is_large = is_shared and math.prod(run.shape) * (stop - at) >= SHARED_FROM
             parts = parts_of(run, parts[0], _num_threads() if is_large else 1)
         first, *others = parts
         if not made or made[-1].settings is not settings or made[-1].shares or others:

@@ -6,12 +6,12 @@ own global generator.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy
 import numpy.random as _random
 
+from fusejit.locks import CachedProperty
 from fusejit.numpy.array import ATOMS, Array, created, holds_no_array, unwrapped, wrapped
 from fusejit.numpy.creation import creating, described_as, threshold
 from fusejit.numpy.protocols import PROTOCOLS
@@ -62,7 +62,7 @@ class Generator(_random.Generator, metaclass=_AnyOfNumPy):
     locals().update(_draws(_random.Generator))
     __fuse_jit_call__ = PROTOCOLS["__fuse_jit_call__"]
 
-    @functools.cached_property
+    @CachedProperty
     def _numpy_generator(self) -> _random.Generator:
         """NumPy's own generator with the same bits, for compiled functions."""
         return _random.Generator(self.bit_generator)

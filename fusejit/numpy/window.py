@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from typing import Any
 import numpy
 
 from fusejit.interrupts import is_from_handler
+from fusejit.locks import ForkSafeLock, cut_short, others_work
 from fusejit.numpy.batches import Batch, Operation, Warned, batches
 from fusejit.numpy.memory import LARGE, MAX_BYTES, Memory
 from fusejit.numpy.programs import Program, are_counted, described_window, function_of, program_of
@@ -34,6 +36,8 @@ MAX_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 """Operations after which a window is flushed; 0: nothing is recorded."""
 
 COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")  # frequent windows
+
+_FORK_POLLS_S, _FORK_WAITS_S, _LONGEST_S = 0.005, 0.25, 10.0
 
 MAX_INPUTS = 32  # arrays of the past that the operations of a window may read or write
 
@@ -70,10 +74,10 @@ class Window:
         self.epoch = 0  # flushes so far; an array is pending while its epoch is this one
         self.most = MAX_OPERATIONS  # after which the window is flushed; 0 records nothing
         self.filters = warnings.filters  # under others, in a block, operations run at once
-        self.lock = threading.RLock()  # held while something is recorded or run
+        self.lock = ForkSafeLock()  # held while something is recorded or run
         self.num_inputs = self.num_bytes = self.num_written = self.frame_id = 0
         self.last_instruction = -1
-        _WINDOWS.add(self)
+        _WINDOWS[id(self)] = self
 
     def record(
         self,
@@ -144,8 +148,8 @@ class Window:
         """Whether recorded operations use the memory of an `Array` that owns it."""
         return owner._window is self and bool(owner._epoch == self.epoch)
 
-    def flush(self, reason: str) -> None:
-        """Run the recorded operations."""
+    def flush(self, reason: str, *, by_numpy: bool = False) -> None:
+        """Run the recorded operations; by NumPy on this thread, or by what is best."""
         warned: Warned = []
         uses = _NO_USES
         used: set[int] = set()
@@ -155,11 +159,13 @@ class Window:
                 if not self.running:
                     REPORT.flushed(reason)
                     uses = uses_of(self.operations)
-                    running, is_seen, used = to_run(self, uses)
+                    running, is_seen, used = to_run(self, uses, by_numpy)
                     self._note(is_seen, type(running[-1]) is CompiledRun if running else False)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
-                    copy_context().run(_run, self.running, warned)  # keeps the caller's settings
+                    copy_context().run(
+                        _run, self.running, warned, by_numpy
+                    )  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
             self.memory.take_back(unused(uses), used)
@@ -184,8 +190,8 @@ class Window:
 
 _new: Any = tuple.__new__
 _NO_USES = Uses([], {}, {}, {})
-_WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
-_claims = threading.Lock()
+_WINDOWS: weakref.WeakValueDictionary[int, Window] = weakref.WeakValueDictionary()
+_claims = ForkSafeLock()
 
 
 class _Current(threading.local):
@@ -227,6 +233,8 @@ def explain() -> str:
     >>> np.explain()
     'no operation waits'
     """
+    if cut_short():
+        return f"NumPy runs all operations: {cut_short()}"
     from fusejit.api import decorated_function  # which needs all that compiles
     from fusejit.options import options_from_environment
 
@@ -243,30 +251,54 @@ def explain() -> str:
     return f"{function.__doc__}\n{explanation}"
 
 
+def _windows() -> list[Window]:
+    """Those of all threads, which may make others meanwhile."""
+    return [each for reference in _WINDOWS.valuerefs() if (each := reference()) is not None]
+
+
 def flush_all(reason: str = "the process forks or ends") -> None:
     """Run what is recorded in any thread."""
-    for each in list(_WINDOWS):
+    for each in _windows():
         each.flush(reason)
 
 
-def _run(running: list[Batch | CompiledRun], warned: Warned) -> None:
+def _flush_before_fork() -> None:
+    """Run what is recorded in any thread, so that a child has the values.
+
+    Other hooks hold locks now, which a compile could wait for: NumPy alone runs it. A window that
+    is being run is waited for, but not for long if that may be compiling: the child runs it again.
+    """
+    begin = time.monotonic()
+    for each in _windows():
+        while not each.lock.acquire(timeout=_FORK_POLLS_S):
+            waited = time.monotonic() - begin
+            if waited > _LONGEST_S or (waited > _FORK_WAITS_S and others_work()):
+                break
+        else:
+            try:
+                each.flush("the process forks or ends", by_numpy=True)
+            finally:
+                each.lock.release()
+
+
+def _run(running: list[Batch | CompiledRun], warned: Warned, by_numpy: bool = False) -> None:
     """Run batches from the end of the list, and remove what has run."""
     while running:
         item = running[-1]
         if isinstance(item, CompiledRun):
-            _run_compiled(item, running)
+            _run_compiled(item, running, by_numpy)
             continue
         item.run(warned)
         running.pop()
 
 
-def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None:
+def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun], by_numpy: bool) -> None:
     """Run a compiled function, once; NumPy runs what it could not."""
     if item.is_done():
         running.pop()
-    elif item.is_begun:
+    elif item.is_begun or by_numpy or cut_short():
         uses = uses_of(item.operations)
-        running[-1:], _ = batches(item.operations, *visible(uses), uses)
+        running[-1:], _ = batches(item.operations, *visible(uses), uses, is_shared=not by_numpy)
     else:
         item.is_begun = True
         try:
@@ -289,7 +321,9 @@ def _warn(place: Operation, message: str) -> None:
     )
 
 
-def to_run(window: Window, uses: Uses) -> tuple[list[Batch | CompiledRun], list[bool], set[int]]:
+def to_run(
+    window: Window, uses: Uses, by_numpy: bool = False
+) -> tuple[list[Batch | CompiledRun], list[bool], set[int]]:
     """Return a compiled run of a window, or batches for NumPy, last one first.
 
     Also return whether the result of each operation is seen, and the ids of what is used.
@@ -297,25 +331,18 @@ def to_run(window: Window, uses: Uses) -> tuple[list[Batch | CompiledRun], list[
     operations = window.operations
     is_seen, is_needed = visible(uses)
     is_small = window.num_written < LARGE * len(operations)  # kernels need whole temporaries
-    if COMPILES and are_counted(window.num_written) and is_small:
+    compiles = COMPILES and not by_numpy and not cut_short()
+    if compiles and are_counted(window.num_written) and is_small:
         described = described_window(operations, window.paths, is_seen, is_needed)
         if described is not None:
             program = program_of(described.source)
             arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
             if program.is_due(described):
                 return [CompiledRun(program, arguments, operations)], is_seen, {*map(id, arguments)}
-    made, used = batches(operations, is_seen, is_needed, uses)
+    made, used = batches(operations, is_seen, is_needed, uses, is_shared=not by_numpy)
     return [*made], is_seen, used
-
-
-def _renew_locks() -> None:
-    """Replace the locks that threads of the parent process may hold."""
-    global _claims
-    _claims = threading.Lock()
-    for each in list(_WINDOWS):
-        each.lock = threading.RLock()
 
 
 atexit.register(flush_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=flush_all, after_in_child=_renew_locks)
+    os.register_at_fork(before=_flush_before_fork)

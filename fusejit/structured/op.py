@@ -7,7 +7,6 @@ like those of any other. In a traced function a call is one generic op of the gr
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.definitions.definition import Definition
+from fusejit.locks import CachedProperty
 from fusejit.options import options_from_environment
 from fusejit.structured.notation import define
 from fusejit.syntax import run_text
@@ -104,7 +104,7 @@ class StructuredOp:
             return self.entry(*args, **kwargs)
         return (self.entry if _active_trace() is None else self.in_python)(*args, **kwargs)
 
-    @functools.cached_property
+    @CachedProperty
     def entry(self) -> Any:
         """The decorated function that calls with NumPy arrays run."""
         return _entry(self)

@@ -209,23 +209,30 @@ def test_eight_threads_compile_at_once():
         np.testing.assert_array_equal(out, a * 2 + k)
 
 
-def test_a_fork_during_a_compile_leaves_a_working_child():
+def test_a_child_forked_during_a_compile_compiles_nothing():
+    """It does not wait for locks of Numba's or LLVM's, which threads may hold that it has not."""
     program = f"""
-import os, threading
+import os, signal, threading
 import numpy as np
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
+from fusejit.errors import CutShort
 v = ArgType("array", np.dtype("f8"), 1)
 signature = (v, v, ArgType("scalar", np.dtype("f8")))
 def make(k):
     return compile_kernel({SCALE!r} + "# " + str(k), signature, cache_enabled=False)
-make(0)
+first = make(0)
 thread = threading.Thread(target=lambda: [make(k) for k in range(1, 8)])
 thread.start()
 for k in range(3):
     child = os.fork()
     if child == 0:
+        signal.alarm(30)
         a, out = np.arange(3.0), np.empty(3)
-        make(100 + k).call(out, a, 2.0)
+        try:
+            kernel = make(100 + k)
+        except CutShort:
+            kernel = first
+        kernel.call(out, a, 2.0)
         os._exit(not (out == 2 * a).all())
     assert os.waitpid(child, 0)[1] == 0
 thread.join()

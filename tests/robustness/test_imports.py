@@ -48,11 +48,11 @@ ALLOWED = {
     "progress": {"interrupts"},
     "dataclass": set(),
     "options": {"dataclass"},
-    "interrupts": set(),
+    "interrupts": {"errors", "locks"},
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
-    "failures": {"budget", "errors", "options", "interrupts"},
+    "failures": {"budget", "errors", "options", "interrupts", "locks"},
     "pipeline": {"fuse", "codegen", "failures", "ir", "transform", *FREE},
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {"variants", "segments", "pipeline", "stages", *STAGES, "ir", *FREE},
@@ -68,7 +68,7 @@ ALLOWED = {
     "entry_stub": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
     "frame_readers": set(),
     "notices": {"package_files"},
-    "numpy": {"api", "codegen", "interrupts", "options"},  # when they are needed
+    "numpy": {"api", "codegen", "interrupts", "locks", "options"},  # when they are needed
     "transform": {"stages", "notices", "tracer", "fuse", "ir", "mlir", "transform", *FREE},
     "mlir": {"stages", *STAGES, "linalg", "structured", "ir", *FREE},
 }

@@ -21,10 +21,10 @@ Examples
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,21 +43,26 @@ from fusejit.frame_readers import names_in
 from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
-from fusejit.locks import ForkSafeLock
+from fusejit.locks import CachedProperty, WorkLock
 from fusejit.syntax import run_text
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
 
-_compile_lock = ForkSafeLock()
+_compile_lock = WorkLock()
+
+_holds_collector_back: set[int] = set()  # the thread that does
+
+
+def _collect_again() -> None:
+    """In a forked child: do what a thread would have done at the end that is not here."""
+    if _holds_collector_back - {threading.get_ident()}:
+        _holds_collector_back.clear()
+        gc.enable()
+
 
 if hasattr(os, "register_at_fork"):
-    # A child must not inherit a compiler that another thread had at work.
-    os.register_at_fork(
-        before=_compile_lock.__enter__,
-        after_in_parent=_compile_lock.__exit__,
-        after_in_child=_compile_lock.__exit__,
-    )
+    os.register_at_fork(after_in_child=_collect_again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ class Kernel:
     _texts: list[Callable[[], str]] = field(default_factory=list, repr=False)
     checks_arrays: bool = True
 
-    @functools.cached_property
+    @CachedProperty
     def python(self) -> Callable[..., int]:
         """The same text unjitted: see `python_kernel`."""
         return python_kernel(self.source, self.signature)
@@ -201,15 +206,18 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
 def _collector_held_back() -> Iterator[None]:
     """Keep Python from looking for cycles among the many objects of a compiler at work.
 
-    The caller holds the compile lock, for which a fork waits too.
+    The caller holds the compile lock.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    thread, is_ours = threading.get_ident(), gc.isenabled()
+    if is_ours:
+        _holds_collector_back.add(thread)
+        gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
+        if is_ours:
             gc.enable()
+            _holds_collector_back.discard(thread)
 
 
 def _compile_native(

@@ -24,7 +24,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.types import DTYPES
-from fusejit.locks import ForkSafeLock
+from fusejit.locks import WorkLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
@@ -126,7 +126,7 @@ def python_implementation(function: AnyCallable) -> AnyCallable:
     return function
 
 
-_loading = ForkSafeLock()
+_loading = WorkLock()
 
 
 def load_providers() -> None:

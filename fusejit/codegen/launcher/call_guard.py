@@ -27,6 +27,7 @@ from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_pa
 from fusejit.dataclass import dataclass
 from fusejit.identity import FunctionIdentity
 from fusejit.interrupts import is_from_handler
+from fusejit.locks import cut_short
 
 if TYPE_CHECKING:
     from fusejit.codegen.backend.native_loader import AssembledEntry
@@ -99,7 +100,7 @@ class CallGuard:
         self._calls = 0
         self._table: _Table | None = None
         self.rejects: Callable[..., bool] = self._rejects
-        if is_native():
+        if not cut_short() and is_native():
             start = id(function)
             parts = () if self._identity is None else self._identity.parts
             places = zip(offsets_of_parts(), parts, strict=False)

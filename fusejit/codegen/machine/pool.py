@@ -23,6 +23,7 @@ from types import ModuleType
 
 from fusejit.codegen.machine.cores import available_cores
 from fusejit.interrupts import run_uninterruptible
+from fusejit.locks import WorkLock
 
 TBB = "libtbb.so.12"
 POOL_SYMBOL = "fusejit_pool"
@@ -32,13 +33,15 @@ the thread that started it, 1 once another thread has launched."""
 CAN_FORK = hasattr(os, "register_at_fork")
 
 _TBB_MINIMUM_INTERFACE = 12060
-_FORK_WAITS_S = 0.25
+_FORK_WAITS_S, _START_WAITS_S = 0.25, 2.0
 
 _words = (ctypes.c_int64 * 8)()
-_lock = threading.Lock()
+_starting = WorkLock()
 _started = False
 _symbol_added = False
-_restarts_in_child = True  # whether TBB was shut down for the fork that is going on
+_forks: dict[int, bool] = {}
+"""By the threads that fork: whether the child can start the pool anew, which there is already."""
+
 _redirected: list[tuple[int, int]] = []
 """Output streams that lead to nowhere during a fork, and duplicates to restore them from."""
 
@@ -57,8 +60,9 @@ def set_num_threads(n: int) -> None:
     if n < 1:
         raise ValueError(f"set_num_threads({n}): the number of threads must be at least 1")
     global _num_threads
-    with _lock:
-        _num_threads = _words[WORD_THREADS] = int(n)
+    _num_threads = int(n)
+    if not _forks:  # else after the fork
+        _words[WORD_THREADS] = _num_threads
 
 
 def get_num_threads() -> int:
@@ -138,15 +142,24 @@ def start_pool() -> str:
     """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
     global _started
     register_pool_symbol()
-    with _lock:
+    with _starting:
         if not _started:
             tbbpool = run_uninterruptible(_loaded_backend)
             if tbbpool is not None:
+                _wait_for_forks()
                 _words[WORD_STARTER] = threading.get_ident()
-                ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
+                # keeps the GIL, so that no other thread forks meanwhile
+                ctypes.PYFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
                 _words[WORD_LAUNCH] = tbbpool.parallel_for
             _started = True
     return pool_kind()
+
+
+def _wait_for_forks() -> None:
+    """Let forks end that have not asked TBB whether it can be shut down; none takes so long."""
+    end = time.monotonic() + _START_WAITS_S
+    while _forks and time.monotonic() < end:
+        time.sleep(2e-4)
 
 
 def _loaded_backend() -> ModuleType | None:
@@ -163,17 +176,19 @@ def _before_fork() -> None:
 
     Kernels that start meanwhile run serially. One that takes long is not waited for.
     """
-    global _restarts_in_child
-    _lock.acquire()
+    thread = threading.get_ident()
+    _forks[thread] = False
     _words[WORD_THREADS] = 1
     if not _words[WORD_LAUNCH]:
+        if _starting.is_anothers():  # it may start the pool now, for the parent alone
+            _redirect_output()
         return
     end = time.monotonic() + _FORK_WAITS_S
     time.sleep(2e-5)  # the new number of threads is written before BUSY is read
     while _words[WORD_BUSY] and time.monotonic() < end:
         time.sleep(2e-5)
-    _restarts_in_child = _can_shut_down()
-    if not _restarts_in_child:
+    _forks[thread] = _can_shut_down()
+    if not _forks[thread]:
         _redirect_output()
 
 
@@ -221,17 +236,18 @@ def _flush_stdout() -> None:
 
 def _after_fork_in_parent() -> None:
     _restore_output()
-    _words[WORD_THREADS] = _num_threads
-    _lock.release()
+    _forks.pop(threading.get_ident(), None)
+    if not _forks:
+        _words[WORD_THREADS] = _num_threads
 
 
 def _after_fork_in_child() -> None:
     """TBB restarts in a child by itself, where it was shut down; elsewhere kernels stay serial."""
-    global _lock
-    _lock = threading.Lock()
+    is_usable = _forks.get(threading.get_ident(), False)
+    _forks.clear()
     _restore_output()
     _words[WORD_THREADS] = _num_threads
-    if not _restarts_in_child:
+    if not is_usable:
         _words[WORD_LAUNCH] = 0
         _words[WORD_BUSY] = 0
 
