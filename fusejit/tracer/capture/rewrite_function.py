@@ -262,11 +262,14 @@ class _Rewriter(ExpressionRewriter):
     visit_Import = visit_ImportFrom = _import
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
-        node.subject = self._callback("subject", node.subject, self.visit(node.subject))
+        subject = self._callback("subject", node.subject, self.visit(node.subject))
+        node.subject = subject
         before: list[ast.stmt] = []
         for case in node.cases:
             for part in walk(case.pattern):
-                if isinstance(part, ast.MatchClass):  # read natively: noted here
+                if isinstance(part, ast.MatchSingleton):
+                    subject.args[1:] = [with_location(ast.Constant(value=True), part)]
+                elif isinstance(part, ast.MatchClass):  # read natively: noted here
                     value = self.visit(copied(part.cls))
                     before.append(self._statement("pattern_value", part, value))
                 elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):
