@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusejit.errors import NeedsPython
 from fusejit.ir.ops import Cond, Loop
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import is_traced_type
@@ -67,7 +68,7 @@ def is_same(left: Any, right: Any) -> Any:
         if obj is None:
             return is_none(other)
         if isinstance(obj, OptionalTuple) and is_tuple(other):
-            raise needs_python("asks which tuple a condition has bound", "keep a flag beside it")
+            raise _refusal("asks which object a tuple is", "keep a flag beside it")
     if not has_traced(left) and not has_traced(right):
         return left is right
     if is_union_scalar(left) or is_union_scalar(right):
@@ -80,16 +81,14 @@ def is_same(left: Any, right: Any) -> Any:
         raise needs_python("asks whether an array is that of a library", "compare what they hold")
     are_tuples = is_tuple(left) and type(left) is type(right) and len(left) == len(right)
     if left is not right and are_tuples:
-        what = "asks whether tuples of traced values are one object"
-        raise needs_python(what, "compare what they hold")
+        raise _refusal("asks whether tuples of traced values are one object")
     return left is right
 
 
 def _is_same_number(left: Any, right: Any) -> Any:
     """Whether two numbers of one type, of which one is traced, are one object."""
     if number_type(left)[1] != BOOL:
-        what = "asks whether numbers of the same type are one object"
-        raise needs_python(what, "compare them with ==")
+        raise _refusal("asks whether numbers of the same type are one object")
     truths = [PRIMITIVES[bool](number) for number in (left, right)]
     first, second = sorted(truths, key=lambda truth: type(truth) is not bool)
     if type(second) is bool:
@@ -120,3 +119,10 @@ def _is_one_of(array: TracedArray) -> bool:
     is_joined = root.is_chosen or bool(root.copied_from) or root.origin is not None
     op = None if root.value is None else array.trace.defined.get(root.value)
     return is_joined or isinstance(op, Loop | Cond) or not array.is_known
+
+
+def _refusal(what: str, remedy: str = "compare them with ==") -> NeedsPython:
+    """The refusal of a question that Python has to be asked of its own objects alone."""
+    error = needs_python(what, remedy)
+    error.is_whole = True
+    return error
