@@ -46,7 +46,7 @@ SUBJECTS = {
     "np.logical_not(m[i]); m[i:].all()",
     "int": "int(x[i]); i; i + 256; len(x); k; int(a[i]); True + i",
     "np.int64": "a[i]; a[i] + 1; np.int8(a[0]); a.sum(); (a > 0).sum()",
-    "floats": "float(x[i]); 1.5; x[i]; x[i] * 2; f; f * 2; np.float32(x[i])",
+    "floats": "float(x[i]); 1.5; x[i]; x[i] * 2; f; np.float32(x[i])",
     "unions": "True if x[i] > 0 else None; 3 if x[i] > 0 else None; 1.5 if x[i] > 0 else True;"
     "m[i] if x[i] > 0 else True; x[i] if m[i] else False; a[i] if m[i] else 3;"
     "1000 if x[i] > 0 else k",

@@ -20,10 +20,11 @@ from itertools import pairwise
 
 from fusejit.syntax import walk
 from fusejit.tracer.capture.bound_names import assigned
+from fusejit.tracer.capture.live_names import surely_assigned
 
 _SINGLETONS = (None, True, False, ...)
 _CHOICES = (ast.IfExp, ast.BoolOp)
-_HANDED_ON = (ast.Constant, ast.Name, ast.Tuple)
+_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 _LOOPS = (ast.For, ast.While)
 
 
@@ -34,18 +35,19 @@ def asks_what_was_bound(function: ast.AST) -> bool:
             continue
         for at, statement in enumerate(block):
             if isinstance(statement, ast.stmt) and _hands_on(statement):
-                behind = block[at if isinstance(statement, _LOOPS) else at + 1 :]
-                if assigned([statement]) & {name for s in behind for name in _asked(s)}:
-                    return True
+                names = assigned([statement])
+                for later in block[at if isinstance(statement, _LOOPS) else at + 1 :]:
+                    if names & {*_asked(later)}:
+                        return True
+                    names -= surely_assigned([later])
     return False
 
 
 def _hands_on(node: ast.stmt) -> bool:
-    """Whether it may bind a name to an object that is there already."""
-    if isinstance(getattr(node, "body", None), list) or len(getattr(node, "targets", ())) > 1:
+    """Whether it may bind a name to a number that is there already."""
+    if isinstance(node, _BLOCKS) or isinstance(getattr(node, "value", None), ast.Constant):
         return True
-    is_value = isinstance(getattr(node, "value", None), _HANDED_ON)
-    return is_value or any(isinstance(n, _CHOICES) for n in walk(node))
+    return any(isinstance(n, _CHOICES) for n in walk(node))
 
 
 def _asked(node: ast.AST) -> Iterator[str]:
