@@ -167,9 +167,16 @@ def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
 
 
 def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
-    """NumPy checks that a Python int is one of the dtype it is stored into."""
-    if operand.array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
-        check_fits(operand.array, dtype)
+    """NumPy stores Python numbers into integers as ``int(number)``, and checks its value."""
+    number = operand.array
+    if number is None or number.kind is not Kind.PYTHON or dtype.kind not in "iu":
+        return
+    if number.dtype.kind == "f":
+        check_scalar_fits(number, dtype)
+    elif number.dtype.kind == "c":
+        raise numpy_raises("TypeError: a complex number as an integer")
+    elif operand.is_weak_int and dtype != I64:
+        check_fits(number, dtype)
 
 
 def _items_of(array: TracedArray, index: Any) -> tuple[Any, ...]:
