@@ -76,12 +76,14 @@ class NeedsPython(UnsupportedError):
     around it is compiled in segments; with a warning if ``is_loop``, as that can be slower than
     NumPy. ``called`` is a function that Python calls wherever it is called: a recursive one. If
     ``may_change``, the cause is an object from outside that may be another one in a later call:
-    where no statement is left to compile, that is asked again.
+    where no statement is left to compile, that is asked again. If ``is_whole``, Python runs the
+    whole function: segments would hand on other objects than those that it asks for.
     """
 
     kind = OutcomeKind.GRAPH_BREAK
     is_loop = False
     may_change = False
+    is_whole = False
     called = ""
 
 

@@ -7,6 +7,7 @@ of them, where there is any, then versions and the traceback. The IR can be read
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import sys
@@ -21,6 +22,7 @@ from fusejit.interrupts import frames_below, is_from_handler
 from fusejit.locks import WorkLock, cut_short
 from fusejit.options import Options
 
+_UNMAPPED = ("failed to map segment", "cannot map", "cannot allocate memory")  # of dlopen
 PACKAGES = ("fusejit", "numpy", "numba", "llvmlite")
 
 
@@ -85,7 +87,7 @@ def fault(
     remaining: Sequence[str],
     text: Callable[[], str] | None = None,
 ) -> InternalError:
-    """Write a report; the error says where it is.
+    """Write a report; the error says where it is. A lack of memory is no fault, and has none.
 
     Parameters
     ----------
@@ -99,6 +101,11 @@ def fault(
     text : callable, optional
         Prints the IR before it.
     """
+    if is_out_of_memory(error):
+        return InternalError(
+            f"memory does not suffice to load or run what compiles {name!r} ({_shown(error)}); "
+            "raise the limit of the process, or use fuse_jit(enabled=False)"
+        )
     directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
     try:
         with tempfile.NamedTemporaryFile(
@@ -119,6 +126,18 @@ def fault(
         "This is a fault of fusejit: please send us that file. "
         "fuse_jit(enabled=False) runs the function as plain NumPy."
     )
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an exception, or one that led to it, is a lack of memory: libraries are mapped."""
+    while error is not None:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        text = str(error).lower()
+        if isinstance(error, OSError | ImportError) and any(t in text for t in _UNMAPPED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _is_nearly_full() -> bool:

@@ -12,7 +12,13 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stub import no_variant
-from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
+from fusejit.errors import (
+    FusejitError,
+    InternalError,
+    NeedsPython,
+    UnsupportedError,
+    VerificationError,
+)
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.traced import CheckKind
 from fusejit.segments.segmented import SegmentedFunction
@@ -57,6 +63,8 @@ class FunctionSplitter:
     def split(self, error: FusejitError, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
         """The function as segments with Python between them; None if no statement can be opened."""
         if isinstance(error, InternalError | VerificationError):
+            return None
+        if isinstance(error, NeedsPython) and error.is_whole:
             return None
         return split(self.split_request(), arguments, error)
 

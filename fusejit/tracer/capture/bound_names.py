@@ -33,7 +33,7 @@ def assigned(statements: Iterable[ast.AST], *, heads: bool = False) -> set[str]:
     pending: list[ast.AST] = list(statements)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.AnnAssign) and node.value is None:
+        if is_declaration(node):
             continue  # ``k: int`` binds nothing
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
@@ -47,6 +47,12 @@ def assigned(statements: Iterable[ast.AST], *, heads: bool = False) -> set[str]:
             inner = children(node)
             pending += [n for n in inner if not isinstance(n, ast.stmt)] if heads else inner
     return found
+
+
+def is_declaration(node: ast.AST) -> bool:
+    """Whether it is ``k: int``, which evaluates nothing; ``o.k: int`` evaluates ``o``."""
+    is_bare = isinstance(node, ast.AnnAssign) and node.value is None
+    return is_bare and isinstance(node.target, ast.Name)  # type: ignore[attr-defined]
 
 
 def own_name(node: ast.AST) -> set[str]:

@@ -26,6 +26,7 @@ from fusejit.tracer.capture.bound_names import (
     assigned,
     evaluated_at_once,
     free_names,
+    is_declaration,
     own_name,
     parameters_of,
     unbound,
@@ -99,7 +100,7 @@ class Flow:
                 return state
             case ast.AnnAssign():
                 state = self.expression(node.value, state)
-                return state if node.value is None else self.bound(node.target, state)
+                return state if is_declaration(node) else self.bound(node.target, state)
             case ast.AugAssign():
                 self.loads(node.target, state)
                 return self.bound(node.target, self.expression(node.value, state))

@@ -19,6 +19,8 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.GtE: "ge",
     ast.Eq: "eq",
     ast.NotEq: "ne",
+    ast.Is: "is_",
+    ast.IsNot: "is_not",
 }
 
 
@@ -174,31 +176,25 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
         only = node.ops[0] if len(node.ops) == 1 else None
-        is_identity = isinstance(only, (ast.Is, ast.IsNot))
         is_positive = isinstance(only, (ast.Is, ast.In))
         asked = None
-        if is_identity and self.has_callbacks:
-            others = [o for o in operands if not (_is_constant(o) and o.value is None)]
-            if len(others) == 1:
-                asked = self._callback("is_none", node, others[0])
+        if isinstance(only, (ast.Is, ast.IsNot)):
+            asked = self._callback("same_object", node, *operands)
         elif isinstance(only, (ast.In, ast.NotIn)) and self.has_callbacks:
             asked = self._callback("contained", node, *operands, _membership(node))
         if asked is not None:
             return asked if is_positive else self._callback("not_", node, asked)
-        if is_identity and not any(map(_is_constant, operands)):
-            same = self._callback("same_object", node, *operands)
-            return same if is_positive else with_location(ast.UnaryOp(ast.Not(), same), node)
+        names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
+        is_chain = len(names) == len(node.ops) > 1
+        is_native = not is_chain or not self.has_callbacks or has_walrus(node)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
-            if isinstance(operator, (ast.Is, ast.IsNot)):
-                callback = "bound" if any(map(_is_constant, pair)) else "identity"
-                operands[at : at + 2] = [self._callback(callback, o, o) for o in pair]
+            if isinstance(operator, (ast.Is, ast.IsNot)) and is_native:
+                operands[at : at + 2] = [self._callback("identity", o, o) for o in pair]
             elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
                 operands[at : at + 2] = [self._callback("compared", o, o) for o in pair]
         node.left, *node.comparators = operands
-        names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
-        is_chain = len(names) == len(node.ops) > 1
-        if not is_chain or not self.has_callbacks or has_walrus(node):
+        if is_native:
             return node
         first, second, *others = operands
         pairs = zip(names[1:], map(_later, others), strict=True)

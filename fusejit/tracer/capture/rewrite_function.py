@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.capture.bound_names import own_name
+from fusejit.tracer.capture.bound_names import is_declaration, own_name
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.jumps import Jumps, can_be_structured
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
@@ -187,13 +187,23 @@ class _Rewriter(ExpressionRewriter):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        if isinstance(node.target, ast.Name) and node.value is None:
+        if is_declaration(node):
             return node
         node.target = self.visit(node.target)
         node.simple = int(isinstance(node.target, ast.Name) and node.simple)
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        names = [n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)]
+        self.generic_visit(node)
+        checked: list[ast.stmt] = []
+        for name in names:
+            if self.control is not None and self.control.may_be_unbound(name):
+                load = with_location(ast.Name(id=name, ctx=ast.Load()), node)
+                checked.append(self._statement("bound", node, load))
+        return [*checked, node]
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         self._only_truth(node.test)
@@ -262,11 +272,14 @@ class _Rewriter(ExpressionRewriter):
     visit_Import = visit_ImportFrom = _import
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
-        node.subject = self._callback("subject", node.subject, self.visit(node.subject))
+        subject = self._callback("subject", node.subject, self.visit(node.subject))
+        node.subject = subject
         before: list[ast.stmt] = []
         for case in node.cases:
             for part in walk(case.pattern):
-                if isinstance(part, ast.MatchClass):  # read natively: noted here
+                if isinstance(part, ast.MatchSingleton):
+                    subject.args[1:] = [with_location(ast.Constant(value=True), part)]
+                elif isinstance(part, ast.MatchClass):  # read natively: noted here
                     value = self.visit(copied(part.cls))
                     before.append(self._statement("pattern_value", part, value))
                 elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):

@@ -10,7 +10,12 @@ import ast
 import enum
 
 from fusejit.dataclass import dataclass, field
-from fusejit.tracer.capture.bound_names import Comprehension, own_name, parameters_of
+from fusejit.tracer.capture.bound_names import (
+    Comprehension,
+    is_declaration,
+    own_name,
+    parameters_of,
+)
 from fusejit.tracer.capture.source_text import FunctionNode
 
 ScopeNode = FunctionNode | Comprehension | ast.ClassDef
@@ -174,7 +179,8 @@ class _Collector(ast.NodeVisitor):
     visit_ExceptHandler = visit_MatchAs = visit_MatchStar = visit_MatchMapping = _named
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.visit(node.target)
+        if node.simple or not is_declaration(node):  # ``(k): int`` makes no name local
+            self.visit(node.target)
         if node.value is not None:
             self.visit(node.value)
 

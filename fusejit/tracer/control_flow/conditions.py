@@ -7,7 +7,6 @@ that it is not run where Python would not run it (``j >= 0 and x[j] > key``).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -85,24 +84,27 @@ def or_value(first: Any, *others: Callable[[], Any]) -> Any:
     return first if truth else or_value(others[0](), *others[1:])
 
 
-def chain(first: Any, name: str, second: Any, *others: Any) -> Any:
+def chain(
+    compare: Callable[[str, Any, Any], Any], first: Any, name: str, second: Any, *others: Any
+) -> Any:
     """``first < second < others[1]() ..``; each operand is evaluated once.
 
     Parameters
     ----------
+    compare : callable
+        Makes one comparison, given the name that it has in `operator`.
     first, second : object
     name : str
-        The name of the comparison in `operator`.
     *others : str or callable
         Further comparisons and operands, in turn.
     """
-    result = getattr(operator, name)(first, second)
+    result = compare(name, first, second)
     if not others:
         return result
     truth = decide(result)
 
     def rest() -> Any:
-        return chain(second, others[0], others[1](), *others[2:])
+        return chain(compare, second, others[0], others[1](), *others[2:])
 
     if isinstance(truth, TracedArray):
         return _chosen(truth, rest, lambda: result)

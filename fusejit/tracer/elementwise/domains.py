@@ -51,7 +51,7 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
 
 
 def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
-    """Ensure that NumPy can store a scalar into signed integers: as ``int(number)``."""
+    """Ensure that NumPy can store a scalar into integers as it does: as ``int(number)``."""
     info = np.iinfo(dtype)
     kind = number.dtype.kind
     if kind == "i":

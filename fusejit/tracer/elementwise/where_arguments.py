@@ -21,6 +21,7 @@ from fusejit.tracer.elementwise.composed import copyto
 from fusejit.tracer.elementwise.elementwise_op import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.nan_functions import divided
@@ -29,7 +30,7 @@ from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
+from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
@@ -186,6 +187,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:
         chosen = astype(chosen, BOOL)
+    require_int_fits(operand_of(vals), arr.dtype)
     if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
         copyto(arr, vals, "unsafe", chosen)
         return

@@ -43,6 +43,7 @@ from fusejit.tracer.capture.live_names import (
 )
 from fusejit.tracer.capture.new_statements import statement_of
 from fusejit.tracer.control_flow.ended_contexts import EndedContexts
+from fusejit.tracer.graph_breaks.asked_objects import asks_what_was_bound
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.graph_breaks.kept_names import binds_at_its_end, keeping, read_on_failure
 from fusejit.tracer.graph_breaks.python_statements import (
@@ -107,12 +108,12 @@ def split_function(
     -------
     Opened or None
         None if nothing can be compiled on its own: the line is no statement's, or the function
-        looks at its own names.
+        looks at its own names, or asks which object one of them holds.
     """
     body = [copied(s) for s in node.body]
     whole = ast.Module(body=body, type_ignores=[])
     names = mentioned(whole)
-    if looks_at_its_names(whole):
+    if looks_at_its_names(whole) or asks_what_was_bound(whole):
         return None
     declared = declared_names(body)
     local = (assigned(body) | set(parameters)) - declared
@@ -321,7 +322,9 @@ class _Cut:
         if is_tail:
             later = set()
         read = later | self.captured  # functions that were made go on reading the latter
-        outputs = [] if returns else sorted(assigned(run) & read & self.local)
+        handed_on = set() if returns else assigned(run) & read & self.local
+        seen = self.captured | self.in_texts
+        outputs = sorted(n for n in handed_on if n in seen or self._comes_from_elsewhere(n, run))
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
         is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)

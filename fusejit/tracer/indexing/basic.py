@@ -48,7 +48,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import I64, Operand, operand_of
+from fusejit.tracer.values.operand_types import I64, Operand, contains_traced, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
@@ -115,6 +115,8 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if is_union_scalar(value):
         store(array, index, value)
         return
+    if isinstance(value, list | tuple) and array.dtype.kind in "iu" and contains_traced(value):
+        value = PRIMITIVES["array_of_a_list"](value, array.dtype)
     index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)
@@ -166,10 +168,18 @@ def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
         check_scalar_fits(array, dtype)
 
 
+@primitive("require_int_fits")
 def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
-    """NumPy checks that a Python int is one of the dtype it is stored into."""
-    if operand.array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
-        check_fits(operand.array, dtype)
+    """NumPy stores Python numbers into integers as ``int(number)``, and checks its value."""
+    number = operand.array
+    if number is None or number.kind is not Kind.PYTHON or dtype.kind not in "iu":
+        return
+    if number.dtype.kind == "f":
+        check_scalar_fits(number, dtype)
+    elif number.dtype.kind == "c":
+        raise numpy_raises("TypeError: a complex number as an integer")
+    elif operand.is_weak_int and dtype != I64:
+        check_fits(number, dtype)
 
 
 def _items_of(array: TracedArray, index: Any) -> tuple[Any, ...]:
@@ -215,6 +225,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
             return
         value = value.selected()
     operand = operand_of(stored(value))
+    require_int_fits(operand, array.dtype)
     if operand.array is not None and operand.array.ndim > rest:
         if rest:
             setitem(array, positions(traced), value)

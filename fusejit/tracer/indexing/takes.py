@@ -15,6 +15,7 @@ from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.reshape_functions import reshape_method
@@ -182,6 +183,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         raise Fallback("np.put into an array that is not contiguous")
     places = _integers(ind, flat, 0, mode)
     values = operand_of(v)
+    require_int_fits(values, flat.dtype)
     if values.array is not None and values.array.ndim:
         decisions = flat.trace.decisions
         same = values.array.ndim == places.ndim == 1 and decisions.equal(

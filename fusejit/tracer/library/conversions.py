@@ -15,6 +15,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, full
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.indexing.masked import as_array as with_selected
 from fusejit.tracer.indexing.reshape_functions import is_in_order, resolved_order
 from fusejit.tracer.indexing.view_functions import with_leading_axes
@@ -172,6 +173,10 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
         return _of_list(obj, dtype, order)
     array = array_from(obj)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
+    operand = operand_of(obj)
+    require_int_fits(operand, wanted)
+    if operand.array is None:  # known before the kernel runs
+        array = full((), operand, wanted, name="array")
     if copy is None or (not copy and type(copy) is bool):
         if wanted == array.dtype and wanted.char != array.dtype.char:
             raise unsupported(f"{array.dtype.name} seen as {wanted.name}", "leave the dtype out")

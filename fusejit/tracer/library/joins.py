@@ -9,8 +9,14 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.elementwise_op import array_of_number, copy_of, require_extents
+from fusejit.tracer.elementwise.elementwise_op import (
+    array_of_number,
+    copy_of,
+    full,
+    require_extents,
+)
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.indexing.basic import require_int_fits, require_scalar_fits
 from fusejit.tracer.indexing.view_functions import (
     atleast_1d,
     atleast_2d,
@@ -261,6 +267,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
             return current_trace().captured_reads.constant(np.array(values, dtype, ndmin=1))
         except (OverflowError, ValueError, TypeError) as error:
             raise numpy_raises(error) from error
+    require_int_fits(operand_of(values), dtype)
     if isinstance(values, TracedArray):
         vector: TracedArray = atleast_1d(PRIMITIVES["astype"](values, dtype))
         return vector
@@ -274,7 +281,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
 @primitive("array_of_a_list")
 def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     """``np.array`` of nested lists with traced numbers and arrays in them."""
-    parts = [_item(o) for o in obj]
+    parts = [_item(o, dtype) for o in obj]
     shapes = {p.ndim for p in parts}
     if len(shapes) != 1:
         raise numpy_raises("ValueError: setting an array element with a sequence")
@@ -291,7 +298,12 @@ def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     return result
 
 
-def _item(obj: Any) -> TracedArray:
+def _item(obj: Any, dtype: np.dtype | None) -> TracedArray:
     if isinstance(obj, list | tuple) and contains_traced(obj):
-        return array_of_list(obj)
+        return array_of_list(obj, dtype)
+    if dtype is not None and dtype.kind in "iu" and not isinstance(obj, list | tuple):
+        operand = operand_of(obj)
+        require_scalar_fits(operand, dtype)
+        if operand.array is None:  # known before the kernel runs
+            return full((), operand, dtype, name="array")
     return array_from(obj)

@@ -226,6 +226,7 @@ def _scalar_type(kind: type) -> None:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | SymbolicNumber):
             if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
                 return PRIMITIVES["astype"](args[0], np.dtype(kind), copy=False)
+            PRIMITIVES["require_int_fits"](operand_of(args[0]), np.dtype(kind))
             result = PRIMITIVES["astype"](args[0], np.dtype(kind))
             return result[()] if not result.ndim else result
         return NotImplemented

@@ -30,7 +30,9 @@ from fusejit.tracer.capture.callables import (
     rule_for,
 )
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
+from fusejit.tracer.control_flow.conditions import not_
 from fusejit.tracer.control_flow.regions import Undefined
+from fusejit.tracer.control_flow.same_objects import same_object
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.runtime.captures import CaptureRegistry, is_hashable
@@ -91,6 +93,8 @@ class Calls:
             delattr: self.access.delete_attr,
             type: self._type,
             object.__setattr__: self._object_setattr,
+            operator.is_: functools.partial(same_object, captures),
+            operator.is_not: lambda left, right: not_(same_object(captures, left, right)),
             np.errstate: lambda **kwargs: TracedErrstate(trace, kwargs),
             **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
         }

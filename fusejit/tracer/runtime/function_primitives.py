@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import operator
 import sys
 from collections.abc import Callable
 from types import FunctionType
@@ -12,7 +14,6 @@ import numpy as np
 
 from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
-from fusejit.ir.ops import Cond, Loop
 from fusejit.tracer.capture.callables import (
     is_library_module,
     is_library_object,
@@ -36,6 +37,7 @@ from fusejit.tracer.control_flow.membership import contained
 from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
 from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
 from fusejit.tracer.control_flow.regions import RegionNames, Undefined
+from fusejit.tracer.control_flow.same_objects import has_traced, is_told_by_patterns, same_object
 from fusejit.tracer.control_flow.traced_for import TracedFor
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
@@ -45,8 +47,6 @@ from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.attribute_access import AttributeAccess
 from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.runtime.locations import needs_python
-from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.union_operators import is_none
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -92,6 +92,7 @@ class FunctionPrimitives:
         self.item = access.item
         self.augment = access.augment
         self.formatted = exact
+        self.same_object = functools.partial(same_object, captures)
 
     # -------------------------------------------------------------------------------------- names
     def load_global(self, name: str) -> Any:
@@ -191,9 +192,15 @@ class FunctionPrimitives:
             obj()
         return obj
 
-    def is_none(self, obj: Any) -> Any:
-        """``obj is None``."""
-        return is_none(self.bound(obj))
+    def chain(self, first: Any, name: str, second: Any, *others: Any) -> Any:
+        """``first < second < others[1]()``; see `chain`."""
+        return chain(self._compare, first, name, second, *others)
+
+    def _compare(self, name: str, left: Any, right: Any) -> Any:
+        if name in ("is_", "is_not"):
+            same = self.same_object(left, right)
+            return same if name == "is_" else not_(same)
+        return getattr(operator, name)(left, right)
 
     items = staticmethod(within_budget)
     none_of = staticmethod(none_of)
@@ -203,7 +210,6 @@ class FunctionPrimitives:
     or_ = staticmethod(or_)
     and_value = staticmethod(and_value)
     or_value = staticmethod(or_value)
-    chain = staticmethod(chain)
     asserted = staticmethod(asserted)
     raises = staticmethod(raises)
     python_is_faster = staticmethod(python_is_faster)
@@ -247,20 +253,6 @@ class FunctionPrimitives:
         if module.startswith(".") or not is_library_module(module):
             raise needs_python(f"imports {module}", "import it at the top of the file")
 
-    def same_object(self, left: Any, right: Any) -> bool:
-        """``left is right``."""
-        pair = tuple(map(self.bound, (left, right)))
-        differ = left is not right and any(is_traced_type(type(o)) for o in pair)
-        if differ and all(map(_may_be_any_object, pair)):
-            what = "asks whether two arguments are one object"
-            raise needs_python(what, "pass a bool, or two functions, instead")
-        if differ and all(isinstance(o, TracedArray) for o in pair) and any(map(_is_one_of, pair)):
-            what = "asks whether arrays that a condition or a loop has bound are one object"
-            raise needs_python(what, "keep a flag beside the array")
-        self._captures.identify(left)
-        self._captures.identify(right)
-        return left is right
-
     def compared(self, obj: Any) -> Any:
         """An operand of ``==`` or ``!=``, which Python compares."""
         self._captures.compare(obj)
@@ -273,16 +265,18 @@ class FunctionPrimitives:
         return contained(item, container, is_in)
 
     def identity(self, obj: Any) -> Any:
-        """An operand of ``is`` in a chain of comparisons."""
-        self.bound(obj)
-        if is_traced_type(type(obj)) and _may_be_any_object(obj):
-            what = "compares the identity of an argument in a chain of comparisons"
+        """An operand of ``is`` that Python compares, in a chain of comparisons."""
+        if has_traced(self.bound(obj)):
+            what = "compares the identity of a traced value in a chain of comparisons"
             raise needs_python(what, "write them one by one")
         self._captures.identify(obj)
         return obj
 
-    def subject(self, obj: Any) -> Any:
-        """The subject of ``match``, whose patterns read natively."""
+    def subject(self, obj: Any, asks_identity: bool = False) -> Any:
+        """The subject of ``match``, whose patterns read natively: ``case None`` asks identity."""
+        if asks_identity and not is_told_by_patterns(self.bound(obj)):
+            what = "a pattern asks whether a traced value is None, True or False"
+            raise needs_python(what, "test it with if")
         path = self._captures.path_of(obj)
         if path is not None and not self._captures.is_container_copy(obj):
             what = f"matches {path.user_text()}, an object from outside"
@@ -301,25 +295,6 @@ class FunctionPrimitives:
 # what traced values stand for: Python's patterns see the traced value
 _NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
 _STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
-
-
-_COMPLEX = (np.complex64, np.complex128)
-
-
-def _may_be_any_object(obj: Any) -> bool:
-    """Whether each call decides which object this is: an argument that is an array, a number."""
-    if is_traced_type(type(obj)):
-        is_complex = isinstance(obj, TracedArray) and obj.scalar_type in (complex, *_COMPLEX)
-        return not hasattr(type(obj), "is_whole") or obj.path is not None or is_complex
-    return isinstance(obj, int | float) and type(obj) is not bool
-
-
-def _is_one_of(array: TracedArray) -> bool:
-    """Whether only the kernel knows which of several objects an array is."""
-    root = array.storage.root
-    is_joined = root.is_chosen or bool(root.copied_from) or root.origin is not None
-    op = None if root.value is None else array.trace.defined.get(root.value)
-    return is_joined or isinstance(op, Loop | Cond) or not array.is_known
 
 
 class Slot:

@@ -80,7 +80,11 @@ def operand_of(obj: Any) -> Operand:
     if type(obj) in (list, tuple):
         if contains_traced(obj):
             return operand_of(PRIMITIVES["array_of_a_list"](obj))
-        return operand_of(current_trace().captured_reads.constant(np.asarray(obj)))
+        try:
+            made = np.asarray(obj)
+        except (TypeError, ValueError, OverflowError) as error:  # rows of several lengths
+            raise numpy_raises(error) from error
+        return operand_of(current_trace().captured_reads.constant(made))
     if type(obj) is np.ndarray:
         return operand_of(current_trace().captured_reads.unfollowed(obj))
     if isinstance(obj, MaskedElements):
