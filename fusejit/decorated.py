@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from fusejit.budget import Allowance
+from fusejit.dispatch.call_arguments import CallArguments
 from fusejit.entry_stub import EntryStub, no_variant
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
@@ -22,10 +24,10 @@ from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome
+from fusejit.tiering.warm_up import WarmUp
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
-    from fusejit.budget import Allowance
     from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
 
@@ -40,7 +42,7 @@ class Decorated:
     options : Options
     fused : FusedFunctions, optional
         For a part of another function: the fused forms that they share.
-    segment_budget : Allowance, optional
+    allowance : Allowance, optional
         For a part: the processor time that all parts have.
     """
 
@@ -49,12 +51,12 @@ class Decorated:
         function: Callable[..., Any],
         options: Options,
         fused: FusedFunctions | None = None,
-        segment_budget: Allowance | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.function = function
         self.options = options
         self.fused = fused
-        self.segment_budget = segment_budget
+        self.allowance = allowance or Allowance(options.compile_seconds)
         self.variants = Variants()
         self.signature = own_signature(function)
         is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
@@ -70,7 +72,16 @@ class Decorated:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = ForkSafeLock()
         self._dispatcher: Dispatcher | None = None
+        self.warm_up = self._warm_up()
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
+
+    def _warm_up(self) -> WarmUp | None:
+        """What decides which call is the first to be traced; None where all are."""
+        options = self.options
+        if not (options.enabled and options.tiering) or options.fullgraph or options.is_segment:
+            return None
+        run = CallArguments(self.function, self.signature).run
+        return WarmUp(cast(Any, self.function), self.entry_stub, run, self.identity)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As function and options: what was compiled stays in its process.
@@ -86,6 +97,7 @@ class Decorated:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.identity = FunctionIdentity(cast(Any, self.function))
+        self.warm_up = self._warm_up()
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -98,11 +110,17 @@ class Decorated:
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
+        if self._dispatcher is None and self.warm_up is not None:
+            result = self.warm_up.call(args)
+            if not isinstance(result, Outcome):
+                return result
+            self.allowance.is_guess = self.warm_up.is_guess
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
             return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")
         try:
-            dispatcher = self.dispatcher
+            with self.allowance.spending():
+                dispatcher = self.dispatcher
         except Exception as error:  # too deep a recursion in a thread, no memory, a broken install
             if self.options.fullgraph or is_from_handler(error):
                 raise

@@ -21,7 +21,9 @@ own statements behind a guard, so that a call is one frame, as undecorated::
             return rare.dispatch_miss((x, scale))
         ...
 
-or, if they have no source, or yield, ``return run(x, scale)`` instead. All names but the
+or, if they have no source, or yield, ``return run(x, scale)`` instead. Where it is known that only
+few calls need looking at, most pass without being asked about: ``for _ in calls`` before the
+statements counts them, or nothing stands there. All names but the
 parameters are free variables with cells of the entry stub's; the cells of the user's function are
 there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
 names. Each costs a call some time, so they are few. No two codes use one for different things:
@@ -32,13 +34,16 @@ from __future__ import annotations
 
 import ast
 import copy
+import dis
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import repeat
+from operator import length_hint
 from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
-from fusejit.codegen.launcher.call_guard import CallGuard
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
 from fusejit.identity import (
@@ -50,7 +55,12 @@ from fusejit.identity import (
     standing_for,
 )
 from fusejit.outcome import MISS, Outcome
-from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
+from fusejit.tracer.capture.source_text import (
+    FunctionSource,
+    as_definition,
+    compile_function,
+    find_source,
+)
 
 Launch = Callable[..., Any]
 
@@ -83,8 +93,20 @@ nonlocal {free}
 if {guard}({arguments}):
     return {rare}.dispatch_miss({all})
 """
-_OWN = ("first", "guard", "run", "helper", "rare", "Outcome")
+_SAMPLED = """
+nonlocal {free}
+for {count} in {calls}:
+    break
+else:
+    return {rare}.dispatch_miss({all})
+"""
+_BARE = """
+nonlocal {free}
+"""
+_OWN = ("first", "guard", "calls", "run", "helper", "rare", "Outcome")
+MOST_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
 _OUTCOME_TYPE = CellType(Outcome)
+_COPIES_CELLS, _DOES_NOTHING = dis.opmap["COPY_FREE_VARS"], dis.opmap["NOP"]
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -108,6 +130,12 @@ class FunctionBody:
     source: FunctionSource | None = None
     helper: str | None = None
     value: Any = None
+
+    @classmethod
+    def of(cls, function: FunctionType, run: Callable[..., Any]) -> FunctionBody:
+        """The statements of a function."""
+        source = find_source(function)
+        return cls(run, None if isinstance(source, str) else source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +177,8 @@ class EntryStub:
         What calls are asked for, while Python serves them.
     bodies : set of CodeType
         The code of all statements of Python's that have served calls.
+    at_once : int
+        How many calls pass between two that are looked at.
     is_passthrough : bool
         Whether it is a copy of the function, which calls run directly.
     """
@@ -164,12 +194,14 @@ class EntryStub:
         self._function = of_user = cast(FunctionType, function)
         self.guard: CallGuard | None = None
         self.bodies: set[CodeType] = set()
+        self.at_once = 0
         self._code = of_user.__code__
         self.signature = signature
         self._layout = _Layout.of(of_user.__code__, signature)
         self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
         self._cells["first"].cell_contents = no_variant
         self._cells["guard"].cell_contents = never
+        self._cells["calls"].cell_contents = repeat(None, 0)
         self.connect(dispatch_miss, recover)
         self.is_passthrough = is_passthrough
         if is_passthrough:
@@ -266,7 +298,9 @@ class EntryStub:
 
     def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
         """Have Python run statements from now on, while ``guard`` agrees."""
-        code = self._body(body)
+        self.at_once = guard.unwatched
+        self._cells["calls"].cell_contents = repeat(None, self.at_once)
+        code = self._body(body, guard)
         if code is None:
             code = self._text(_CALLING)
         self._cells["first"].cell_contents = no_variant
@@ -277,6 +311,27 @@ class EntryStub:
         self.guard = guard
         self.bodies.add(code)
         self._serve(code)
+
+    def run(self, *args: Any) -> Any:
+        """A call by the statements that serve calls."""
+        return self._cells["run"].cell_contents(*args)
+
+    def resume(self, args: tuple[Any, ...], most: int = MOST_AT_ONCE) -> bool:
+        """Whether the statements that serve calls unwatched go on to do so, after this call.
+
+        Twice as many pass each time, up to ``most``.
+        """
+        guard, calls = self.guard, self._cells["calls"]
+        if guard is None or not 0 < guard.unwatched < NEVER or length_hint(calls.cell_contents):
+            return False
+        if self.function.__code__ not in self.bodies:
+            return False
+        guard.count(self.at_once)
+        if guard.would_reject(args):
+            return False
+        self.at_once = max(1, min(2 * self.at_once, most))
+        calls.cell_contents = repeat(None, self.at_once)
+        return True
 
     def _serve(self, code: CodeType) -> None:
         served = self.served
@@ -310,14 +365,17 @@ class EntryStub:
         assert code.co_freevars == tuple(neutral)
         return standing_for(code.replace(co_name=name, co_qualname=name), self._code)
 
-    def _body(self, body: FunctionBody) -> CodeType | None:
-        """The code of statements after the guard; None if they have none."""
+    def _body(self, body: FunctionBody, guard: CallGuard) -> CodeType | None:
+        """The code of statements after what is asked; None if they have none."""
         layout, source = self._layout, body.source
         definition = None if source is None else as_definition(source.node)
         if source is None or not layout.has_bodies or definition is None:
             return None
-        text = _GUARDED.format(
-            free=", ".join(layout.free), **_by_position(self.signature), **layout.own
+        unwatched = guard.unwatched
+        text = _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
+        free = ", ".join(layout.free)
+        text = text.format(
+            free=free, count=layout.count, **_by_position(self.signature), **layout.own
         )
         if body.helper is not None:
             text += f"{body.helper} = {layout.own['helper']}\n"
@@ -331,7 +389,11 @@ class EntryStub:
             code = compile_function(source, node, self._code, tuple(layout.own.values()))
         except (SyntaxError, ValueError, RecursionError):
             return None
-        return standing_for(code, self._code) if code.co_freevars == layout.free else None
+        if code.co_freevars != layout.free:
+            return None
+        if unwatched == NEVER and not self._code.co_freevars:
+            code = _without_cells(code)
+        return standing_for(code, self._code)
 
 
 @dataclass(frozen=True)
@@ -344,12 +406,15 @@ class _Layout:
         How the names in `_OWN` are spelled.
     free : tuple of str
         These and the user's, in order.
+    count : str
+        A local name of ours.
     has_bodies : bool
         Whether the user's statements can stand in such a code.
     """
 
     own: dict[str, str]
     free: tuple[str, ...]
+    count: str
     has_bodies: bool
 
     @classmethod
@@ -357,19 +422,23 @@ class _Layout:
         """That for a function of the user's."""
         taken = {*names_in(code), *signature.parameters}
         prefix = "fusejit_"
-        while any(f"{prefix}{name}" in taken for name in _OWN):
+        while any(f"{prefix}{name}" in taken for name in (*_OWN, "count")):
             prefix = f"_{prefix}"
         last = max((name for name in code.co_freevars if name.isascii()), default="")
         while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
             prefix = f"z{prefix}"
         own = {name: f"{prefix}{name}" for name in _OWN}
         free = tuple(sorted([*own.values(), *code.co_freevars]))
-        return cls(own, free, not code.co_flags & _YIELDS and not shows_names(taken))
+        count = f"{prefix}count"
+        return cls(own, free, count, not code.co_flags & _YIELDS and not shows_names(taken))
 
     def for_code(self, old: CodeType, new: CodeType) -> _Layout:
         """That for the code which has replaced another one: cells stay where they are."""
         taken = {*names_in(new), *new.co_varnames}
-        is_same = old.co_freevars == new.co_freevars and not taken & {*self.own.values()}
+        is_same = old.co_freevars == new.co_freevars and not taken & {
+            *self.own.values(),
+            self.count,
+        }
         has_frames = new.co_flags & _YIELDS or shows_names(taken)
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
 
@@ -385,7 +454,7 @@ def _found_again(
     """The entry stub of a function that was pickled by value, with its cells if it has some."""
     made = EntryStub.__new__(EntryStub)
     made.function, made._function = function, of_user
-    made.guard, made.bodies = None, set()
+    made.guard, made.bodies, made.at_once = None, set(), 0
     cells = function.__closure__ or ()
     made.is_passthrough = not places
     made._cells = {name: CellType(None) for name in _OWN}
@@ -407,6 +476,13 @@ def no_variant(*args: Any) -> Outcome:
 def never(*args: Any) -> bool:
     """What stands for a guard as long as there is none: the call is to be looked at."""
     return True
+
+
+def _without_cells(code: CodeType) -> CodeType:
+    """Code that uses none of its free variables, without the instruction that fetches them."""
+    at = next(k for k in range(0, len(code.co_code), 2) if code.co_code[k] == _COPIES_CELLS)
+    text = code.co_code
+    return code.replace(co_code=text[:at] + bytes((_DOES_NOTHING, 0)) + text[at + 2 :])
 
 
 def _parameters(signature: inspect.Signature) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from fusejit.budget import compiling
+from fusejit.codegen.launcher.call_guard import SAMPLE, CallGuard, Expected
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
@@ -27,7 +28,7 @@ from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stub import no_variant
+from fusejit.entry_stub import MOST_AT_ONCE, no_variant
 from fusejit.errors import FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
@@ -60,10 +61,13 @@ class Dispatcher:
     splitter : FunctionSplitter
     newest : tuple or None
         Of a part: its newest variant, and the sizes of the call that it was made for.
+    waits : bool
+        Whether Python runs calls because the process cannot afford to trace them now.
     """
 
     def __init__(self, decorated: Decorated) -> None:
         self.newest: tuple[Lowered, dict[str, int]] | None = None
+        self.waits = False
         self.state = state = FunctionState(decorated)
         self.variants = state.variants
         self.options = state.options
@@ -90,6 +94,10 @@ class Dispatcher:
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
+        most = SAMPLE if self.waits else MOST_AT_ONCE
+        is_waiting = not self.waits or self.state.allowance.is_spent
+        if is_waiting and self.entry_stub.resume(args, most):
+            return self.entry_stub.run(*args)
         while True:
             seen, for_types = self.variants.compiled, self.variants.for_types
             result = self._run_known(args, missed)
@@ -101,10 +109,14 @@ class Dispatcher:
             result = self._run_expected_fallback(args)
             if not isinstance(result, Outcome):
                 return result
+            if self.state.allowance.is_spent:
+                return self.run_unaffordable(args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen
                 if is_same and self.variants.segmented is None:  # no other thread made one
-                    made = self.compile_call(args)
+                    self.waits = False
+                    with self.state.allowance.spending():
+                        made = self.compile_call(args)
                     break
         return self._run_first(made, args)
 
@@ -190,6 +202,13 @@ class Dispatcher:
         elif result.is_fault:
             self.state.fallback_cache.add_signature(args, result)
         return self.run_fallback(result, args)
+
+    def run_unaffordable(self, args: tuple[Any, ...]) -> Any:
+        """Run in Python a call that may be worth a trace when the process has run for longer."""
+        self.waits = True
+        anything = [Expected() for _ in args]
+        self.installer.install_python(CallGuard(anything, function=self.function, unwatched=SAMPLE))
+        return self.state.run_python(*args)
 
     def run_uninspected(self, args: tuple[Any, ...]) -> Any:
         """Run in Python a call with an argument that only user code could inspect."""
@@ -323,7 +342,7 @@ class Dispatcher:
             return MAX_UNCOUNTED_VARIANTS
         return (
             FREE_VARIANTS_PER_SEGMENT
-            if self.state.segment_budget.made < MANY_SEGMENT_VARIANTS
+            if self.state.allowance.made < MANY_SEGMENT_VARIANTS
             else FREE_VARIANTS_OF_LATE_SEGMENTS
         )
 
@@ -361,9 +380,7 @@ class Dispatcher:
     ) -> Compiled | SegmentedFunction | InterpretedFunction:
         """The whole function as one variant."""
         discard_timings()
-        seconds = (
-            self.state.segment_budget if self.options.is_segment else self.options.compile_seconds
-        )
+        seconds = self.state.allowance if self.options.is_segment else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
             if self.options.on_error and may_raise_deferred(traced.graph):
@@ -380,7 +397,7 @@ class Dispatcher:
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.tiering.try_out(variant, estimate, args)
         if self.options.is_segment:  # nobody but us has its arguments
-            self.state.segment_budget.made += 1
+            self.state.allowance.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 

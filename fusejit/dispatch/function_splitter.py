@@ -118,7 +118,7 @@ class FunctionSplitter:
         """A segment, or a function that Python calls between segments, in its fused form."""
         options = replace(self._options, is_segment=True, on_error=on_error)
         try:
-            made = Decorated(function, options, self._state.fused, self._state.segment_budget)
+            made = Decorated(function, options, self._state.fused, self._state.allowance)
             return made.entry_stub.function
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):

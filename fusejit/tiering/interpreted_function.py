@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, unwatched_calls
 from fusejit.ir.raw_reads import is_a
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
@@ -72,7 +72,9 @@ class InterpretedFunction:
         if self.depends_on_sizes:
             limits = [max(FEW, FIRST_REPROFILE, SIZE_GROWTH * size_of(arg)) for arg in args]
             expected, due = [Expected(limit=limit) for limit in limits], next_reprofile
-        self.guard = CallGuard(expected, due, function)
+        unwatched = unwatched_calls(args, due, is_open=not self.depends_on_sizes)
+        self.guard = CallGuard(expected, due, function, unwatched)
+        self._takes_arrays = has_arrays
         self._is_due = False
 
     def request_reprofile(self) -> None:
@@ -81,4 +83,6 @@ class InterpretedFunction:
 
     def serves(self, args: Sequence[Any]) -> bool:
         """Whether Python runs a call; counts it."""
+        if not self._takes_arrays and any(is_a(arg, np.ndarray) for arg in args):
+            return False
         return not self._is_due and not self.guard.rejects(*args)

@@ -18,7 +18,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import (
+    CONTAINERS,
+    NEVER,
+    UNLIMITED,
+    CallGuard,
+    Expected,
+    unwatched_calls,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
@@ -195,9 +202,12 @@ class SegmentProfiler:
                 run = self.split
             self.runs.append(run)
         if not self.depends_on_sizes:
-            self._guard_now = self._guard()
+            free = unwatched_calls(args, NEVER, is_open=True)
+            self._guard_now = self._guard(unwatched=free)
         else:
-            self._guard_now = self._guard(self._limits, self._next_reprofile)
+            due = self._next_reprofile
+            free = unwatched_calls(args, due, is_open=False)
+            self._guard_now = self._guard(self._limits, due, free)
             self._next_reprofile = min(self._next_reprofile * REPROFILE_BACKOFF, NEVER)
         self.serve(self.runs[-1], self._guard_now)
 
@@ -213,11 +223,11 @@ class SegmentProfiler:
         """Whether so many calls have come that the segments are to be checked again."""
         return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
-    def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:
+    def _guard(self, limits: Sequence[int] = (), due: int = NEVER, unwatched: int = 0) -> CallGuard:
         like = self.expected or [Expected() for _ in self._limits]
         if limits:
             like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
-        return CallGuard(like, due, self.function)
+        return CallGuard(like, due, self.function, unwatched)
 
 
 def size_of(obj: Any) -> int:
