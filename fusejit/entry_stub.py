@@ -391,7 +391,7 @@ class EntryStub:
             return None
         if code.co_freevars != layout.free:
             return None
-        if unwatched == NEVER and not self._code.co_freevars:
+        if unwatched == NEVER and body.helper is None and not self._code.co_freevars:
             code = _without_cells(code)
         return standing_for(code, self._code)
 
