@@ -84,11 +84,11 @@ def held_by(obj: object, name: str) -> Any:
     read ever after.
     """
     member = next((members_of(b)[name] for b in bases_of(type(obj)) if name in members_of(b)), None)
-    if member is not None:
-        return member.__get__(obj) if type(member) is MemberDescriptorType else None
+    if member is not None and type(member) is not MemberDescriptorType:
+        return None
     try:
         return object.__getattribute__(obj, name)
-    except AttributeError:
+    except AttributeError:  # a slot may be empty
         return None
 
 
