@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.budget import Allowance
-from fusejit.dispatch.call_arguments import CallArguments
-from fusejit.entry_stub import EntryStub, no_variant
+from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
@@ -24,12 +23,12 @@ from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome
-from fusejit.tiering.warm_up import WarmUp
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
     from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
+    from fusejit.warm_up.first_calls import FirstCalls
 
 
 class Decorated:
@@ -44,6 +43,11 @@ class Decorated:
         For a part of another function: the fused forms that they share.
     allowance : Allowance, optional
         For a part: the processor time that all parts have.
+
+    Attributes
+    ----------
+    warms_up : bool
+        Whether Python may run the first calls, as it is not known yet whether a trace pays.
     """
 
     def __init__(
@@ -72,16 +76,21 @@ class Decorated:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = ForkSafeLock()
         self._dispatcher: Dispatcher | None = None
-        self.warm_up = self._warm_up()
+        self._warm_up: FirstCalls | None = None
+        is_on = options.enabled and options.tiering
+        self.warms_up = is_on and not (options.fullgraph or options.is_segment)
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
 
-    def _warm_up(self) -> WarmUp | None:
-        """What decides which call is the first to be traced; None where all are."""
-        options = self.options
-        if not (options.enabled and options.tiering) or options.fullgraph or options.is_segment:
-            return None
-        run = CallArguments(self.function, self.signature).run
-        return WarmUp(cast(Any, self.function), self.entry_stub, run, self.identity)
+    def _first_calls(self) -> FirstCalls:
+        """What decides which call is the first to be traced."""
+        if self._warm_up is None:
+            from fusejit.dispatch.call_arguments import CallArguments
+            from fusejit.warm_up.first_calls import FirstCalls
+
+            run = CallArguments(self.function, self.signature).run
+            of_user = cast(Any, self.function)
+            self._warm_up = FirstCalls(of_user, self.entry_stub, run, self.identity)
+        return self._warm_up
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As function and options: what was compiled stays in its process.
@@ -97,7 +106,7 @@ class Decorated:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.identity = FunctionIdentity(cast(Any, self.function))
-        self.warm_up = self._warm_up()
+        self._warm_up = None
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -110,11 +119,12 @@ class Decorated:
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
-        if self._dispatcher is None and self.warm_up is not None:
-            result = self.warm_up.call(args)
+        if self._dispatcher is None and self.warms_up:
+            first_calls = self._first_calls()
+            result = first_calls.call(args)
             if not isinstance(result, Outcome):
                 return result
-            self.allowance.is_guess = self.warm_up.is_guess
+            self.allowance.is_guess = first_calls.is_guess
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
             return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")

@@ -1,6 +1,6 @@
 """`Dispatcher`: handle calls that the entry stub cannot serve, and compile new variants.
 
-A call goes to the newest variant's launcher (`fusejit.entry_stub`). If that does not serve it, the
+A call goes to the newest variant's launcher (`fusejit.entry_stubs`). If that does not serve it, the
 other variants are asked, and then the call is traced, fused and compiled into a new one. What
 cannot be compiled runs as plain NumPy on the caller's own arguments, before anything was modified
 (see Fallback in docs/design.md).
@@ -28,7 +28,7 @@ from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stub import MOST_AT_ONCE, no_variant
+from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE, no_variant
 from fusejit.errors import FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS

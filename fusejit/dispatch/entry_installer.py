@@ -10,7 +10,8 @@ from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dispatch.call_signatures import NEW_VALUE_REASON, CallSignatures
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
-from fusejit.entry_stub import FunctionBody, no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.outcome import MISS, Outcome
 from fusejit.segments.segmented import SegmentedFunction
 

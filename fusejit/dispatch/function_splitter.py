@@ -11,7 +11,7 @@ from fusejit.decorated import Decorated
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stub import no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.traced import CheckKind

@@ -22,14 +22,15 @@ from typing import Any
 
 from fusejit.budget import speculation
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, last_look
-from fusejit.entry_stub import MOST_AT_ONCE, EntryStub, FunctionBody
+from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE, EntryStub
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.identity import FunctionIdentity
 from fusejit.ir.raw_reads import has_asking_class
 from fusejit.outcome import MISS
-from fusejit.tiering.counted_loops import LoopsTooLong, counting, is_immutable
-from fusejit.tiering.loop_trips import loop_trips
-from fusejit.tiering.reachable_code import DEPTH, ReachableCode, holds_array, reachable_code
 from fusejit.tracer.capture.source_text import as_definition, find_source
+from fusejit.warm_up.counted_loops import LoopsTooLong, counting, is_immutable
+from fusejit.warm_up.loop_trips import loop_trips
+from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, reachable_code
 
 SETTLED = 64  # calls of a function without loops, before most of them are not looked at
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
@@ -38,7 +39,7 @@ FIRST_UNWATCHED = 16  # calls that pass at once, at first
 MANY_PASSES = 20_000  # through the loops of a call: about a millisecond of Python
 
 
-class WarmUp:
+class FirstCalls:
     """The first calls of one function.
 
     Parameters
@@ -96,12 +97,11 @@ class WarmUp:
                 return MISS
         if self._is_worth_it():
             return MISS
-        may_begin_anew = self._counted is not None and all(map(is_immutable, args))
-        if self._calls >= SETTLED and not may_begin_anew:
+        if self._counted is not None and all(map(is_immutable, args)):
+            return self._timed(self._counted, args)
+        if self._calls >= SETTLED:
             self._settle(args, FIRST_UNWATCHED)
-        if not self._code.has_loops:
-            return self._run(*args)
-        return self._timed(self._counted if may_begin_anew else self._run, args)
+        return self._timed(self._run, args) if self._code.has_loops else self._run(*args)
 
     def _looked_at(self, args: tuple[Any, ...]) -> Any:
         """One of many calls by the function's own statements, to see whether others are alike."""

@@ -77,7 +77,7 @@ def _number(node: ast.expr, arguments: Mapping[str, Any]) -> int | None:
         return None if inner is None else -inner
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         is_len = node.func.id == "len" and len(node.args) == 1
-        value = _value(node.args[0], arguments) if is_len else None
+        value: Any = _value(node.args[0], arguments) if is_len else None
         return len(value) if type(value) in _SIZED else None
     else:
         value = _value(node, arguments)

@@ -32,9 +32,6 @@ another thread may be about to run the code that is exchanged.
 
 from __future__ import annotations
 
-import ast
-import copy
-import dis
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -44,98 +41,23 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
-from fusejit.dataclass import dataclass, replace
-from fusejit.frame_readers import names_in, shows_names
-from fusejit.identity import (
-    HoldsServed,
-    ServedCode,
-    code_of_user,
-    own_signature,
-    parts_of,
-    standing_for,
+from fusejit.dataclass import dataclass
+from fusejit.entry_stubs.stub_code import (
+    CALLING,
+    LAUNCHING,
+    OWN_NAMES,
+    FunctionBody,
+    StubLayout,
+    code_of_body,
+    code_of_text,
 )
+from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
 from fusejit.outcome import MISS, Outcome
-from fusejit.tracer.capture.source_text import (
-    FunctionSource,
-    as_definition,
-    compile_function,
-    find_source,
-)
 
 Launch = Callable[..., Any]
 
-_LAUNCHING = """
-def factory({free}):
-    def entry_stub({parameters}):
-        nonlocal {free}
-        try:
-            {result} = {first}({arguments})
-        except {rare}.Exception as {error}:
-            {result} = {rare}.recover({error})
-            if {result} is None:
-                raise
-        if {result}.__class__ is {Outcome}:
-            return {rare}.dispatch_miss({all}, {result})
-        return {result}
-    return entry_stub
-"""
-_CALLING = """
-def factory({free}):
-    def entry_stub({parameters}):
-        nonlocal {free}
-        if {guard}({arguments}):
-            return {rare}.dispatch_miss({all})
-        return {run}({arguments})
-    return entry_stub
-"""
-_GUARDED = """
-nonlocal {free}
-if {guard}({arguments}):
-    return {rare}.dispatch_miss({all})
-"""
-_SAMPLED = """
-nonlocal {free}
-for {count} in {calls}:
-    break
-else:
-    return {rare}.dispatch_miss({all})
-"""
-_BARE = """
-nonlocal {free}
-"""
-_OWN = ("first", "guard", "calls", "run", "helper", "rare", "Outcome")
 MOST_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
 _OUTCOME_TYPE = CellType(Outcome)
-_COPIES_CELLS, _DOES_NOTHING = dis.opmap["COPY_FREE_VARS"], dis.opmap["NOP"]
-_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionBody:
-    """Statements that Python runs in the place of a decorated function.
-
-    Attributes
-    ----------
-    run : callable
-        Runs them; takes the parameters by position.
-    source : FunctionSource or None
-        Where they stand; None if they are nowhere.
-    helper : str or None
-        A free name of theirs, besides those of the user's function.
-    value : object
-        What that name stands for.
-    """
-
-    run: Callable[..., Any]
-    source: FunctionSource | None = None
-    helper: str | None = None
-    value: Any = None
-
-    @classmethod
-    def of(cls, function: FunctionType, run: Callable[..., Any]) -> FunctionBody:
-        """The statements of a function."""
-        source = find_source(function)
-        return cls(run, None if isinstance(source, str) else source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +119,8 @@ class EntryStub:
         self.at_once = 0
         self._code = of_user.__code__
         self.signature = signature
-        self._layout = _Layout.of(of_user.__code__, signature)
-        self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
+        self._layout = StubLayout.of(of_user.__code__, signature)
+        self._cells = {name: CellType(None) for name in OWN_NAMES} | {"Outcome": _OUTCOME_TYPE}
         self._cells["first"].cell_contents = no_variant
         self._cells["guard"].cell_contents = never
         self._cells["calls"].cell_contents = repeat(None, 0)
@@ -207,7 +129,7 @@ class EntryStub:
         if is_passthrough:
             self._launching, closure = self._code, of_user.__closure__
         else:
-            self._launching = self._text(_LAUNCHING)
+            self._launching = self._code_of_text(LAUNCHING)
             cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
             cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
             closure = tuple(cells[name] for name in self._layout.free)
@@ -245,7 +167,7 @@ class EntryStub:
             self._layout = self._layout.for_code(self._code, of_user.__code__)
             self._code = of_user.__code__
         self.signature = own_signature(of_user)
-        self._launching = self._text(_LAUNCHING)
+        self._launching = self._code_of_text(LAUNCHING)
         if self.served is not None:
             self.served.give(self._launching)
         self.install_launcher(no_variant)
@@ -300,9 +222,10 @@ class EntryStub:
         """Have Python run statements from now on, while ``guard`` agrees."""
         self.at_once = guard.unwatched
         self._cells["calls"].cell_contents = repeat(None, self.at_once)
-        code = self._body(body, guard)
+        about = self._layout, self.signature, self._code
+        code = code_of_body(body, guard.unwatched, *about)
         if code is None:
-            code = self._text(_CALLING)
+            code = self._code_of_text(CALLING)
         self._cells["first"].cell_contents = no_variant
         self._cells["guard"].cell_contents = guard.rejects
         self._cells["run"].cell_contents = body.run
@@ -333,6 +256,9 @@ class EntryStub:
         calls.cell_contents = repeat(None, self.at_once)
         return True
 
+    def _code_of_text(self, text: str) -> CodeType:
+        return code_of_text(text, self._layout, self.signature, self._code)
+
     def _serve(self, code: CodeType) -> None:
         served = self.served
         if served is None or served.is_replaced:  # the next call takes on what was assigned
@@ -340,115 +266,13 @@ class EntryStub:
         if self.function.__code__ is not code:
             served.give(code)
 
-    def _text(self, text: str) -> CodeType:
-        """The code of a text above. Cells go by their places: no name of the user's is in it."""
-        taken = {*self.signature.parameters}
-        prefix = "_"
-        while any(name.startswith(prefix) for name in taken):
-            prefix += "_"
-        digits = len(str(len(self._layout.free)))
-        neutral = [f"{prefix}{k:0{digits}}" for k in range(len(self._layout.free))]
-        place = dict(zip(self._layout.free, neutral, strict=True))
-        names = {name: place[spelled] for name, spelled in self._layout.own.items()}
-        filled = text.format(
-            free=", ".join(neutral),
-            parameters=_parameters(self.signature),
-            result=f"{prefix}result",
-            error=f"{prefix}error",
-            **_by_position(self.signature),
-            **names,
-        )
-        namespace: dict[str, Any] = {}
-        name = self._code.co_name
-        exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
-        code = cast(CodeType, namespace["factory"](*neutral).__code__)
-        assert code.co_freevars == tuple(neutral)
-        return standing_for(code.replace(co_name=name, co_qualname=name), self._code)
-
-    def _body(self, body: FunctionBody, guard: CallGuard) -> CodeType | None:
-        """The code of statements after what is asked; None if they have none."""
-        layout, source = self._layout, body.source
-        definition = None if source is None else as_definition(source.node)
-        if source is None or not layout.has_bodies or definition is None:
-            return None
-        unwatched = guard.unwatched
-        text = _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
-        free = ", ".join(layout.free)
-        text = text.format(
-            free=free, count=layout.count, **_by_position(self.signature), **layout.own
-        )
-        if body.helper is not None:
-            text += f"{body.helper} = {layout.own['helper']}\n"
-        prologue = ast.parse(text).body
-        node = copy.copy(definition)
-        node.args = _arguments(self.signature, node)
-        for part in [part for statement in prologue for part in ast.walk(statement)]:
-            ast.copy_location(part, node.body[0])
-        node.body = [*prologue, *node.body]
-        try:
-            code = compile_function(source, node, self._code, tuple(layout.own.values()))
-        except (SyntaxError, ValueError, RecursionError):
-            return None
-        if code.co_freevars != layout.free:
-            return None
-        if unwatched == NEVER and body.helper is None and not self._code.co_freevars:
-            code = _without_cells(code)
-        return standing_for(code, self._code)
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """The free names of an entry stub's codes.
-
-    Attributes
-    ----------
-    own : dict of str to str
-        How the names in `_OWN` are spelled.
-    free : tuple of str
-        These and the user's, in order.
-    count : str
-        A local name of ours.
-    has_bodies : bool
-        Whether the user's statements can stand in such a code.
-    """
-
-    own: dict[str, str]
-    free: tuple[str, ...]
-    count: str
-    has_bodies: bool
-
-    @classmethod
-    def of(cls, code: CodeType, signature: inspect.Signature) -> _Layout:
-        """That for a function of the user's."""
-        taken = {*names_in(code), *signature.parameters}
-        prefix = "fusejit_"
-        while any(f"{prefix}{name}" in taken for name in (*_OWN, "count")):
-            prefix = f"_{prefix}"
-        last = max((name for name in code.co_freevars if name.isascii()), default="")
-        while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
-            prefix = f"z{prefix}"
-        own = {name: f"{prefix}{name}" for name in _OWN}
-        free = tuple(sorted([*own.values(), *code.co_freevars]))
-        count = f"{prefix}count"
-        return cls(own, free, count, not code.co_flags & _YIELDS and not shows_names(taken))
-
-    def for_code(self, old: CodeType, new: CodeType) -> _Layout:
-        """That for the code which has replaced another one: cells stay where they are."""
-        taken = {*names_in(new), *new.co_varnames}
-        is_same = old.co_freevars == new.co_freevars and not taken & {
-            *self.own.values(),
-            self.count,
-        }
-        has_frames = new.co_flags & _YIELDS or shows_names(taken)
-        return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
-
 
 def _found_again(
     function: FunctionType,
     of_user: FunctionType,
     code: CodeType,
     signature: inspect.Signature,
-    layout: _Layout,
+    layout: StubLayout,
     places: Mapping[str, int],
 ) -> EntryStub:
     """The entry stub of a function that was pickled by value, with its cells if it has some."""
@@ -457,7 +281,7 @@ def _found_again(
     made.guard, made.bodies, made.at_once = None, set(), 0
     cells = function.__closure__ or ()
     made.is_passthrough = not places
-    made._cells = {name: CellType(None) for name in _OWN}
+    made._cells = {name: CellType(None) for name in OWN_NAMES}
     made._cells |= {name: cells[place] for name, place in places.items()}
     made._code, made.signature, made._layout = code, signature, layout
     made._launching = function.__code__
@@ -476,35 +300,3 @@ def no_variant(*args: Any) -> Outcome:
 def never(*args: Any) -> bool:
     """What stands for a guard as long as there is none: the call is to be looked at."""
     return True
-
-
-def _without_cells(code: CodeType) -> CodeType:
-    """Code that uses none of its free variables, without the instruction that fetches them."""
-    at = next(k for k in range(0, len(code.co_code), 2) if code.co_code[k] == _COPIES_CELLS)
-    text = code.co_code
-    return code.replace(co_code=text[:at] + bytes((_DOES_NOTHING, 0)) + text[at + 2 :])
-
-
-def _parameters(signature: inspect.Signature) -> str:
-    """The parameters as text; defaults are set afterwards."""
-    empty = inspect.Parameter.empty
-    bare = [
-        p.replace(annotation=empty, default=empty if p.default is empty else None)
-        for p in signature.parameters.values()
-    ]
-    return str(inspect.Signature(bare))[1:-1]
-
-
-def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
-    """The parameters as syntax."""
-    definition = ast.parse(f"def f({_parameters(signature)}): pass").body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    for part in ast.walk(definition.args):
-        ast.copy_location(part, at)
-    return definition.args
-
-
-def _by_position(signature: inspect.Signature) -> dict[str, str]:
-    """All parameters in order, as arguments and as a tuple."""
-    arguments = ", ".join(signature.parameters)
-    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}
