@@ -40,8 +40,11 @@ FIRST_SECONDS = 1.0
 LOADED_SECONDS = 0.1
 """Seconds a process runs before it guesses, once the compiler is loaded."""
 
+WASTED_SECONDS = 0.2
+"""What traces of a function may take that end in nothing, before Python has run it for longer."""
+
 SHARE = 0.1
-"""Of its time, that a process spends on guesses in the long run."""
+"""Of the time that Python takes, what guesses and traces in vain may take in the long run."""
 
 
 class ProcessorTime:
@@ -137,16 +140,23 @@ class Allowance:
         How many variants they have.
     is_guess : bool
         Whether nobody knows yet if the function is worth it.
+    wasted : float
+        Seconds of traces that ended in nothing.
+    plain : float
+        Seconds of calls that Python ran instead.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
         self.made = 0
         self.is_guess = False
+        self.wasted = self.plain = 0.0
 
     @property
     def is_spent(self) -> bool:
         """Whether calls must be Python's for now."""
+        if self.wasted > WASTED_SECONDS + SHARE * self.plain:
+            return True
         return self.is_guess and not speculation.affords()
 
     @contextmanager
@@ -157,6 +167,11 @@ class Allowance:
             return
         with speculation.spending():
             yield
+
+
+def compiler_is_loaded() -> bool:
+    """Whether a trace costs no more than the trace."""
+    return "fusejit.dispatch.dispatcher" in sys.modules
 
 
 class Speculation:
@@ -181,8 +196,7 @@ class Speculation:
         if self._start is None:
             return False
         plain = self._clock() - self._start - self.spent
-        is_loaded = "fusejit.dispatch.dispatcher" in sys.modules
-        least = LOADED_SECONDS if is_loaded else FIRST_SECONDS
+        least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
         return plain > least and self.spent < FIRST_SECONDS + SHARE * plain
 
     @contextmanager

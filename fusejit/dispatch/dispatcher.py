@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from fusejit.budget import compiling
-from fusejit.codegen.launcher.call_guard import SAMPLE, CallGuard, Expected
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
@@ -26,9 +25,10 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_splitter import FunctionSplitter
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import InlineCache
+from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE, no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
@@ -57,17 +57,15 @@ class Dispatcher:
     function, options, variants, entry_stub, diagnostics
         Its own.
     installer : EntryInstaller
+    postponed : PostponedTraces
     tiering : TieringPolicy
     splitter : FunctionSplitter
     newest : tuple or None
         Of a part: its newest variant, and the sizes of the call that it was made for.
-    waits : bool
-        Whether Python runs calls because the process cannot afford to trace them now.
     """
 
     def __init__(self, decorated: Decorated) -> None:
         self.newest: tuple[Lowered, dict[str, int]] | None = None
-        self.waits = False
         self.state = state = FunctionState(decorated)
         self.variants = state.variants
         self.options = state.options
@@ -77,6 +75,7 @@ class Dispatcher:
         self.signatures = CallSignatures()
         self.raised = RaisedCalls()
         self.installer = EntryInstaller(state)
+        self.postponed = PostponedTraces(state, self.installer)
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
         state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
@@ -94,10 +93,9 @@ class Dispatcher:
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
-        most = SAMPLE if self.waits else MOST_AT_ONCE
-        is_waiting = not self.waits or self.state.allowance.is_spent
-        if is_waiting and self.entry_stub.resume(args, most):
-            return self.entry_stub.run(*args)
+        result = self.postponed.look_at(args)
+        if not isinstance(result, Outcome):
+            return result
         while True:
             seen, for_types = self.variants.compiled, self.variants.for_types
             result = self._run_known(args, missed)
@@ -110,13 +108,13 @@ class Dispatcher:
             if not isinstance(result, Outcome):
                 return result
             if self.state.allowance.is_spent:
-                return self.run_unaffordable(args)
+                return self.postponed.run(args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen
                 if is_same and self.variants.segmented is None:  # no other thread made one
-                    self.waits = False
-                    with self.state.allowance.spending():
+                    with self.postponed.tracing() as note:
                         made = self.compile_call(args)
+                        note(made)
                     break
         return self._run_first(made, args)
 
@@ -202,13 +200,6 @@ class Dispatcher:
         elif result.is_fault:
             self.state.fallback_cache.add_signature(args, result)
         return self.run_fallback(result, args)
-
-    def run_unaffordable(self, args: tuple[Any, ...]) -> Any:
-        """Run in Python a call that may be worth a trace when the process has run for longer."""
-        self.waits = True
-        anything = [Expected() for _ in args]
-        self.installer.install_python(CallGuard(anything, function=self.function, unwatched=SAMPLE))
-        return self.state.run_python(*args)
 
     def run_uninspected(self, args: tuple[Any, ...]) -> Any:
         """Run in Python a call with an argument that only user code could inspect."""

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fusejit.budget import speculation
+from fusejit.budget import compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, last_look
 from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
@@ -36,7 +36,8 @@ SETTLED = 64  # calls of a function without loops, before most of them are not l
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
 LOOK_SECONDS = 1e-2  # that calls may take together, between two that are looked at
 FIRST_UNWATCHED = 16  # calls that pass at once, at first
-MANY_PASSES = 20_000  # through the loops of a call: about a millisecond of Python
+MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
+LOADING_PASSES = 2_000_000  # the same, where the compiler has to be loaded first
 
 
 class FirstCalls:
@@ -132,7 +133,7 @@ class FirstCalls:
     def _look_into(self, args: tuple[Any, ...]) -> None:
         self._code = reachable_code(self._function, args)
         if self._code.has_loops and not self._code.has_arrays:
-            self._counted = counting(self._function, MANY_PASSES)
+            self._counted = counting(self._function, LOADING_PASSES)
 
     def _settle(self, args: tuple[Any, ...], unwatched: int) -> None:
         """Have the function's own statements serve calls."""
@@ -148,7 +149,8 @@ class FirstCalls:
         if definition is None:
             return False
         names = self._entry_stub.signature.parameters
-        return loop_trips(definition.body, dict(zip(names, args, strict=True))) > MANY_PASSES
+        passes = loop_trips(definition.body, dict(zip(names, args, strict=True)))
+        return passes > (MANY_PASSES if compiler_is_loaded() else LOADING_PASSES)
 
     def _timed(self, run: Callable[..., Any], args: tuple[Any, ...], passed: int = 0) -> Any:
         """A call that takes some time, as those did that have passed before it."""
