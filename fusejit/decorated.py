@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.budget import Allowance
-from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
+from fusejit.entry_stubs.entry_stub import EntryStub
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
@@ -97,9 +97,10 @@ class Decorated:
 
         Pickling by value (cloudpickle) comes here before it reads the cells of the entry stub.
         """
-        self.entry_stub.connect(self.dispatch_miss, self.recover)
         if self.options.enabled:
-            self.entry_stub.install_launcher(no_variant)  # the next call finds its variant again
+            self.entry_stub.disconnect(self.dispatch_miss, self.recover)
+        else:
+            self.entry_stub.connect(self.dispatch_miss, self.recover)
         state = {"entry_stub": self.entry_stub, "variants": self.variants}
         return Decorated, (self.function, self.options), state
 

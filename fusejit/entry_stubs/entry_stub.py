@@ -3,38 +3,41 @@
 What is compiled asks one launcher first::
 
     def f(x, *, scale=None):
+        result = own.first
         try:
-            result = first(x, scale)
-        except rare.Exception as error:
-            result = rare.recover(error)
+            result = result(x, scale)
+        except own.Exception as error:
+            result = own.recover(error)
             if result is None:
                 raise
-        if result.__class__ is Outcome:
-            return rare.dispatch_miss((x, scale), result)
+        if result.__class__ is own.Outcome:
+            return own.dispatch_miss((x, scale), result)
         return result
 
 A ``try`` costs nothing as long as nothing is raised. What runs in Python after all has the user's
 own statements behind a guard, so that a call is one frame, as undecorated::
 
     def f(x, *, scale=None):
-        if guard(x, scale):
-            return rare.dispatch_miss((x, scale))
+        asked = own.guard
+        if asked(x, scale):
+            return own.dispatch_miss((x, scale))
         ...
 
-or, if they have no source, or yield, ``return run(x, scale)`` instead. Where it is known that only
-few calls need looking at, most pass without being asked about: ``for _ in calls`` before the
-statements counts them, or nothing stands there. All names but the
-parameters are free variables with cells of the entry stub's; the cells of the user's function are
+or, if they have no source, or yield, ``return own.run(x, scale)`` instead. Where it is known that
+only few calls need looking at, most pass without being asked about: ``for asked in own.calls``
+before the statements counts them, or nothing stands there.
+
+``own`` is a free variable with a cell of the entry stub's; the cells of the user's function are
 there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
-names. Each costs a call some time, so they are few. No two codes use one for different things:
-another thread may be about to run the code that is exchanged.
+names. Each costs a call some time, so there is one of ours. No two codes use one part of it for
+different things: another thread may be about to run the code that is exchanged.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import repeat
 from operator import length_hint
 from types import CellType, CodeType, FunctionType
@@ -45,7 +48,6 @@ from fusejit.dataclass import dataclass
 from fusejit.entry_stubs.stub_code import (
     CALLING,
     LAUNCHING,
-    OWN_NAMES,
     FunctionBody,
     StubLayout,
     code_of_body,
@@ -57,17 +59,32 @@ from fusejit.outcome import MISS, Outcome
 Launch = Callable[..., Any]
 
 MOST_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
-_OUTCOME_TYPE = CellType(Outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rare(HoldsServed):
-    """What an entry stub seldom needs."""
+def no_variant(*args: Any) -> Outcome:
+    """What stands for a launcher as long as there is none."""
+    return MISS
+
+
+def never(*args: Any) -> bool:
+    """What stands for a guard as long as there is none: the call is to be looked at."""
+    return True
+
+
+@dataclass(slots=True)
+class _Own(HoldsServed):
+    """What the codes of an entry stub use."""
 
     dispatch_miss: Callable[..., Any]
     recover: Callable[[Exception], Outcome | None]
     function: FunctionType
     entry_stub: EntryStub
+    first: Launch = no_variant
+    guard: Callable[..., bool] = never
+    calls: Any = repeat(None, 0)  # one for each that passes
+    run: Callable[..., Any] = no_variant
+    helper: Any = None
+    Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
 
     @property
@@ -120,18 +137,14 @@ class EntryStub:
         self._code = of_user.__code__
         self.signature = signature
         self._layout = StubLayout.of(of_user.__code__, signature)
-        self._cells = {name: CellType(None) for name in OWN_NAMES} | {"Outcome": _OUTCOME_TYPE}
-        self._cells["first"].cell_contents = no_variant
-        self._cells["guard"].cell_contents = never
-        self._cells["calls"].cell_contents = repeat(None, 0)
-        self.connect(dispatch_miss, recover)
+        self._cell = CellType(_Own(dispatch_miss, recover, of_user, self))
         self.is_passthrough = is_passthrough
         if is_passthrough:
             self._launching, closure = self._code, of_user.__closure__
         else:
             self._launching = self._code_of_text(LAUNCHING)
-            cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
-            cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+            cells = dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+            cells[self._layout.own] = self._cell
             closure = tuple(cells[name] for name in self._layout.free)
         made = FunctionType(self._launching, of_user.__globals__, function.__name__, None, closure)
         functools.update_wrapper(made, function)
@@ -144,21 +157,26 @@ class EntryStub:
             self.served = ServedCode(made, of_user, self.adopt)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        cells = self.function.__closure__ or ()
-        place_of = {id(cell): place for place, cell in enumerate(cells)}
-        places = {
-            name: place_of[id(cell)]
-            for name, cell in self._cells.items()
-            if not self.is_passthrough
-        }
-        known = (self._code, self.signature, self._layout)
-        return _found_again, (self.function, self._function, *known, places)
+        known = (self.function, self._function, self._code, self.signature, self._layout)
+        return _found_again, (*known, self.is_passthrough)
+
+    @property
+    def _own(self) -> _Own:
+        """What the codes use."""
+        return cast(_Own, self._cell.cell_contents)
 
     def connect(
         self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
     ) -> None:
         """Have others serve what is not served here, and tell of faults."""
-        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover, self._function, self)
+        self._own.dispatch_miss, self._own.recover = dispatch_miss, recover
+
+    def disconnect(
+        self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
+    ) -> None:
+        """Begin anew: what was compiled stays in its process."""
+        self._cell.cell_contents = _Own(dispatch_miss, recover, self._function, self)
+        self.install_launcher(no_variant)
 
     def renew(self) -> None:
         """Take on the parameters and default values of the function as it is now."""
@@ -210,42 +228,41 @@ class EntryStub:
     @property
     def first(self) -> Launch:
         """What a call asks first."""
-        return cast(Launch, self._cells["first"].cell_contents)
+        return self._own.first
 
     def install_launcher(self, launch: Launch) -> None:
         """Ask ``launch`` first from now on: it takes the parameters by position."""
-        self._cells["first"].cell_contents = launch
+        self._own.first = launch
         self.guard = None
         self._serve(self._launching)
 
     def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
         """Have Python run statements from now on, while ``guard`` agrees."""
+        own = self._own
         self.at_once = guard.unwatched
-        self._cells["calls"].cell_contents = repeat(None, self.at_once)
+        own.calls = repeat(None, self.at_once)
         about = self._layout, self.signature, self._code
         code = code_of_body(body, guard.unwatched, *about)
         if code is None:
             code = self._code_of_text(CALLING)
-        self._cells["first"].cell_contents = no_variant
-        self._cells["guard"].cell_contents = guard.rejects
-        self._cells["run"].cell_contents = body.run
+        own.first, own.guard, own.run = no_variant, guard.rejects, body.run
         if body.helper is not None:
-            self._cells["helper"].cell_contents = body.value
+            own.helper = body.value
         self.guard = guard
         self.bodies.add(code)
         self._serve(code)
 
     def run(self, *args: Any) -> Any:
         """A call by the statements that serve calls."""
-        return self._cells["run"].cell_contents(*args)
+        return self._own.run(*args)
 
     def resume(self, args: tuple[Any, ...], most: int = MOST_AT_ONCE) -> bool:
         """Whether the statements that serve calls unwatched go on to do so, after this call.
 
         Twice as many pass each time, up to ``most``.
         """
-        guard, calls = self.guard, self._cells["calls"]
-        if guard is None or not 0 < guard.unwatched < NEVER or length_hint(calls.cell_contents):
+        guard, own = self.guard, self._own
+        if guard is None or not 0 < guard.unwatched < NEVER or length_hint(own.calls):
             return False
         if self.function.__code__ not in self.bodies:
             return False
@@ -253,7 +270,7 @@ class EntryStub:
         if guard.would_reject(args):
             return False
         self.at_once = max(1, min(2 * self.at_once, most))
-        calls.cell_contents = repeat(None, self.at_once)
+        own.calls = repeat(None, self.at_once)
         return True
 
     def _code_of_text(self, text: str) -> CodeType:
@@ -273,16 +290,15 @@ def _found_again(
     code: CodeType,
     signature: inspect.Signature,
     layout: StubLayout,
-    places: Mapping[str, int],
+    is_passthrough: bool,
 ) -> EntryStub:
-    """The entry stub of a function that was pickled by value, with its cells if it has some."""
+    """The entry stub of a function that was pickled by value, with its cell if it has one."""
     made = EntryStub.__new__(EntryStub)
     made.function, made._function = function, of_user
     made.guard, made.bodies, made.at_once = None, set(), 0
-    cells = function.__closure__ or ()
-    made.is_passthrough = not places
-    made._cells = {name: CellType(None) for name in OWN_NAMES}
-    made._cells |= {name: cells[place] for name, place in places.items()}
+    made.is_passthrough = is_passthrough
+    if not is_passthrough:
+        made._cell = cast(Any, function.__closure__)[layout.free.index(layout.own)]
     made._code, made.signature, made._layout = code, signature, layout
     made._launching = function.__code__
     made._defaults = function.__defaults__, function.__kwdefaults__
@@ -290,13 +306,3 @@ def _found_again(
     if not made.is_passthrough:
         made.served = ServedCode(function, of_user, made.adopt)
     return made
-
-
-def no_variant(*args: Any) -> Outcome:
-    """What stands for a launcher as long as there is none."""
-    return MISS
-
-
-def never(*args: Any) -> bool:
-    """What stands for a guard as long as there is none: the call is to be looked at."""
-    return True

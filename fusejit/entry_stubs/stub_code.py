@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import dis
 import inspect
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -25,14 +24,15 @@ LAUNCHING = """
 def factory({free}):
     def entry_stub({parameters}):
         nonlocal {free}
+        {result} = {own}.first
         try:
-            {result} = {first}({arguments})
-        except {rare}.Exception as {error}:
-            {result} = {rare}.recover({error})
+            {result} = {result}({arguments})
+        except {own}.Exception as {error}:
+            {result} = {own}.recover({error})
             if {result} is None:
                 raise
-        if {result}.__class__ is {Outcome}:
-            return {rare}.dispatch_miss({all}, {result})
+        if {result}.__class__ is {own}.Outcome:
+            return {own}.dispatch_miss({all}, {result})
         return {result}
     return entry_stub
 """
@@ -40,28 +40,28 @@ CALLING = """
 def factory({free}):
     def entry_stub({parameters}):
         nonlocal {free}
-        if {guard}({arguments}):
-            return {rare}.dispatch_miss({all})
-        return {run}({arguments})
+        {result} = {own}.guard
+        if {result}({arguments}):
+            return {own}.dispatch_miss({all})
+        return {own}.run({arguments})
     return entry_stub
 """
 _GUARDED = """
 nonlocal {free}
-if {guard}({arguments}):
-    return {rare}.dispatch_miss({all})
+{asked} = {own}.guard
+if {asked}({arguments}):
+    return {own}.dispatch_miss({all})
 """
 _SAMPLED = """
 nonlocal {free}
-for {count} in {calls}:
+for {asked} in {own}.calls:
     break
 else:
-    return {rare}.dispatch_miss({all})
+    return {own}.dispatch_miss({all})
 """
 _BARE = """
 nonlocal {free}
 """
-OWN_NAMES = ("first", "guard", "calls", "run", "helper", "rare", "Outcome")
-_COPIES_CELLS, _DOES_NOTHING = dis.opmap["COPY_FREE_VARS"], dis.opmap["NOP"]
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -99,19 +99,19 @@ class StubLayout:
 
     Attributes
     ----------
-    own : dict of str to str
-        How the names in `OWN_NAMES` are spelled.
+    own : str
+        The one of ours.
     free : tuple of str
-        These and the user's, in order.
-    count : str
+        It and the user's, in order.
+    asked : str
         A local name of ours.
     has_bodies : bool
         Whether the user's statements can stand in such a code.
     """
 
-    own: dict[str, str]
+    own: str
     free: tuple[str, ...]
-    count: str
+    asked: str
     has_bodies: bool
 
     @classmethod
@@ -119,23 +119,21 @@ class StubLayout:
         """That for a function of the user's."""
         taken = {*names_in(code), *signature.parameters}
         prefix = "fusejit_"
-        while any(f"{prefix}{name}" in taken for name in (*OWN_NAMES, "count")):
+        while not taken.isdisjoint((f"{prefix}own", f"{prefix}asked")):
             prefix = f"_{prefix}"
         last = max((name for name in code.co_freevars if name.isascii()), default="")
         while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
             prefix = f"z{prefix}"
-        own = {name: f"{prefix}{name}" for name in OWN_NAMES}
-        free = tuple(sorted([*own.values(), *code.co_freevars]))
-        count = f"{prefix}count"
-        return cls(own, free, count, not code.co_flags & _YIELDS and not shows_names(taken))
+        own = f"{prefix}own"
+        free = tuple(sorted([own, *code.co_freevars]))
+        return cls(
+            own, free, f"{prefix}asked", not code.co_flags & _YIELDS and not shows_names(taken)
+        )
 
     def for_code(self, old: CodeType, new: CodeType) -> StubLayout:
         """That for the code which has replaced another one: cells stay where they are."""
         taken = {*names_in(new), *new.co_varnames}
-        is_same = old.co_freevars == new.co_freevars and not taken & {
-            *self.own.values(),
-            self.count,
-        }
+        is_same = old.co_freevars == new.co_freevars and not taken & {self.own, self.asked}
         has_frames = new.co_flags & _YIELDS or shows_names(taken)
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
 
@@ -150,15 +148,13 @@ def code_of_text(
         prefix += "_"
     digits = len(str(len(layout.free)))
     neutral = [f"{prefix}{k:0{digits}}" for k in range(len(layout.free))]
-    place = dict(zip(layout.free, neutral, strict=True))
-    names = {name: place[spelled] for name, spelled in layout.own.items()}
     filled = text.format(
         free=", ".join(neutral),
         parameters=_parameters(signature),
         result=f"{prefix}result",
         error=f"{prefix}error",
+        own=neutral[layout.free.index(layout.own)],
         **_by_position(signature),
-        **names,
     )
     namespace: dict[str, Any] = {}
     name = of_user.co_name
@@ -182,9 +178,10 @@ def code_of_body(
         return None
     text = _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
     free = ", ".join(layout.free)
-    text = text.format(free=free, count=layout.count, **_by_position(signature), **layout.own)
+    names = {"free": free, "own": layout.own, "asked": layout.asked}
+    text = text.format(**names, **_by_position(signature))
     if body.helper is not None:
-        text += f"{body.helper} = {layout.own['helper']}\n"
+        text += f"{body.helper} = {layout.own}.helper\n"
     prologue = ast.parse(text).body
     node = copy.copy(definition)
     node.args = _arguments(signature, node)
@@ -192,21 +189,10 @@ def code_of_body(
         ast.copy_location(part, node.body[0])
     node.body = [*prologue, *node.body]
     try:
-        code = compile_function(source, node, of_user, tuple(layout.own.values()))
+        code = compile_function(source, node, of_user, (layout.own,))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    if code.co_freevars != layout.free:
-        return None
-    if unwatched == NEVER and body.helper is None and not of_user.co_freevars:
-        code = _without_cells(code)
-    return standing_for(code, of_user)
-
-
-def _without_cells(code: CodeType) -> CodeType:
-    """Code that uses none of its free variables, without the instruction that fetches them."""
-    at = next(k for k in range(0, len(code.co_code), 2) if code.co_code[k] == _COPIES_CELLS)
-    text = code.co_code
-    return code.replace(co_code=text[:at] + bytes((_DOES_NOTHING, 0)) + text[at + 2 :])
+    return standing_for(code, of_user) if code.co_freevars == layout.free else None
 
 
 def _parameters(signature: inspect.Signature) -> str:
