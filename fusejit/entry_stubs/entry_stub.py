@@ -296,7 +296,7 @@ def _found_again(
     made = EntryStub.__new__(EntryStub)
     made.function, made._function = function, of_user
     made.guard, made.bodies, made.at_once = None, set(), 0
-    made.is_passthrough = is_passthrough
+    made.is_passthrough, made._cell = is_passthrough, CellType(None)
     if not is_passthrough:
         made._cell = cast(Any, function.__closure__)[layout.free.index(layout.own)]
     made._code, made.signature, made._layout = code, signature, layout
