@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.budget import Allowance
-from fusejit.entry_stubs.entry_stub import EntryStub
+from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
@@ -126,6 +126,7 @@ class Decorated:
             if not isinstance(result, Outcome):
                 return result
             self.allowance.is_guess = first_calls.is_guess
+            self.entry_stub.install_launcher(no_variant)
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
             return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")

@@ -68,13 +68,13 @@ class InterpretedFunction:
         has_arrays = any(is_a(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
         self.next_reprofile = next_reprofile
-        expected, due = [Expected() for _ in args], NEVER
+        expected, due = [Expected(no_array=not has_arrays) for _ in args], NEVER
         if self.depends_on_sizes:
             limits = [max(FEW, FIRST_REPROFILE, SIZE_GROWTH * size_of(arg)) for arg in args]
-            expected, due = [Expected(limit=limit) for limit in limits], next_reprofile
+            expected = [Expected(limit=limit, no_array=not has_arrays) for limit in limits]
+            due = next_reprofile
         unwatched = unwatched_calls(args, due, is_open=not self.depends_on_sizes)
         self.guard = CallGuard(expected, due, function, unwatched)
-        self._takes_arrays = has_arrays
         self._is_due = False
 
     def request_reprofile(self) -> None:
@@ -83,6 +83,4 @@ class InterpretedFunction:
 
     def serves(self, args: Sequence[Any]) -> bool:
         """Whether Python runs a call; counts it."""
-        if not self._takes_arrays and any(is_a(arg, np.ndarray) for arg in args):
-            return False
         return not self._is_due and not self.guard.rejects(*args)

@@ -133,6 +133,7 @@ class SegmentProfiler:
         self.depends_on_sizes = False
         self.runs: list[Run] = [split]  # that have served calls, for the frames of their code
         self._limits: list[int] = []
+        self._no_arrays: list[bool] = []
         self._guard_now: CallGuard | None = None
         self._installed: InterpretedParts | None = None
         self._next_reprofile = FIRST_REPROFILE
@@ -185,6 +186,7 @@ class SegmentProfiler:
 
     def _decide(self, args: Sequence[Any]) -> None:
         seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
+        self._no_arrays = [not is_a(arg, np.ndarray) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         interpreted = self._now()
         self._is_asked = False
@@ -224,7 +226,7 @@ class SegmentProfiler:
         return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
     def _guard(self, limits: Sequence[int] = (), due: int = NEVER, unwatched: int = 0) -> CallGuard:
-        like = self.expected or [Expected() for _ in self._limits]
+        like = self.expected or [Expected(no_array=no_array) for no_array in self._no_arrays]
         if limits:
             like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
         return CallGuard(like, due, self.function, unwatched)
