@@ -1,6 +1,6 @@
 """`fuse_jit`: the decorator, and what a decorated function can be asked.
 
-A decorated function is a plain function with the user's own parameter list (`fusejit.entry_stub`);
+A decorated function is a plain function with the user's own parameter list (`fusejit.entry_stubs`);
 what a call does is in `fusejit.dispatch.dispatcher`.
 """
 

@@ -17,6 +17,7 @@ fusejit.errors.OutOfTime: compiling took longer than 10 s (LLVM 7 s, trace 3 s)
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,19 @@ _SHOWN = 4
 
 _LEAST = 0.01
 """Seconds of a stage that is worth naming."""
+
+
+FIRST_SECONDS = 1.0
+"""What a process may spend on guesses at once; loading the compiler takes about as long."""
+
+LOADED_SECONDS = 0.1
+"""Seconds a process runs before it guesses, once the compiler is loaded."""
+
+WASTED_SECONDS = 0.2
+"""What traces of a function may take that end in nothing, before Python has run it for longer."""
+
+SHARE = 0.1
+"""Of the time that Python takes, what guesses and traces in vain may take in the long run."""
 
 
 class ProcessorTime:
@@ -124,11 +138,81 @@ class Allowance:
         Seconds that no compile has taken yet.
     made : int
         How many variants they have.
+    is_guess : bool
+        Whether nobody knows yet if the function is worth it.
+    wasted : float
+        Seconds of traces that ended in nothing.
+    plain : float
+        Seconds of calls that Python ran instead.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
         self.made = 0
+        self.is_guess = False
+        self.wasted = self.plain = 0.0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether calls must be Python's for now."""
+        if self.wasted > WASTED_SECONDS + SHARE * self.plain:
+            return True
+        return self.is_guess and not speculation.affords()
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Put down how long some work takes, if it is done on a guess."""
+        if not self.is_guess:
+            yield
+            return
+        with speculation.spending():
+            yield
+
+
+def compiler_is_loaded() -> bool:
+    """Whether a trace costs no more than the trace."""
+    return "fusejit.dispatch.dispatcher" in sys.modules
+
+
+class Speculation:
+    """What a process spends on functions of which nobody knows yet whether they are worth it.
+
+    In proportion to the time that it takes otherwise: a program that ends soon must not load a
+    compiler first, and one of a hundred small functions must not wait for a hundred traces.
+
+    Attributes
+    ----------
+    spent : float
+        Seconds of processor time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
+        self._clock = clock
+        self._start: float | None = None
+        self.spent = 0.0
+
+    def affords(self) -> bool:
+        """Whether there is time for one more such function."""
+        if self._start is None:
+            return False
+        plain = self._clock() - self._start - self.spent
+        least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
+        return plain > least and self.spent < FIRST_SECONDS + SHARE * plain
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Put down how long something takes; the first time is when the program begins."""
+        if self._start is None:
+            self._start = self._clock()
+        start = time.thread_time()
+        try:
+            yield
+        finally:
+            self.spent += time.thread_time() - start
+
+
+speculation = Speculation()
+"""That of this process."""
 
 
 _current: ContextVar[Budget | None] = ContextVar("fusejit_budget", default=None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from fusejit.entry_stub import EntryStub, no_variant
+from fusejit.budget import Allowance
+from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.errors import CutShort, UnsupportedError
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import FunctionIdentity, own_signature
@@ -26,9 +27,9 @@ from fusejit.outcome import MISS, Outcome
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
-    from fusejit.budget import Allowance
     from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
+    from fusejit.warm_up.first_calls import FirstCalls
 
 
 class Decorated:
@@ -41,8 +42,13 @@ class Decorated:
     options : Options
     fused : FusedFunctions, optional
         For a part of another function: the fused forms that they share.
-    segment_budget : Allowance, optional
+    allowance : Allowance, optional
         For a part: the processor time that all parts have.
+
+    Attributes
+    ----------
+    warms_up : bool
+        Whether Python may run the first calls, as it is not known yet whether a trace pays.
     """
 
     def __init__(
@@ -50,12 +56,12 @@ class Decorated:
         function: Callable[..., Any],
         options: Options,
         fused: FusedFunctions | None = None,
-        segment_budget: Allowance | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.function = function
         self.options = options
         self.fused = fused
-        self.segment_budget = segment_budget
+        self.allowance = allowance or Allowance(options.compile_seconds)
         self.variants = Variants()
         self.signature = own_signature(function)
         is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
@@ -71,22 +77,39 @@ class Decorated:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = WorkLock()
         self._dispatcher: Dispatcher | None = None
+        self._warm_up: FirstCalls | None = None
+        is_on = options.enabled and options.tiering
+        self.warms_up = is_on and not (options.fullgraph or options.is_segment)
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
+
+    def _first_calls(self) -> FirstCalls:
+        """What decides which call is the first to be traced."""
+        if self._warm_up is None:
+            with self._lock:
+                from fusejit.dispatch.call_arguments import CallArguments
+                from fusejit.warm_up.first_calls import FirstCalls
+
+                run = CallArguments(self.function, self.signature).run
+                of_user = cast(Any, self.function)
+                self._warm_up = FirstCalls(of_user, self.entry_stub, run, self.identity)
+        return self._warm_up
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As function and options: what was compiled stays in its process.
 
         Pickling by value (cloudpickle) comes here before it reads the cells of the entry stub.
         """
-        self.entry_stub.connect(self.dispatch_miss, self.recover)
         if self.options.enabled:
-            self.entry_stub.install_launcher(no_variant)  # the next call finds its variant again
+            self.entry_stub.disconnect(self.dispatch_miss, self.recover)
+        else:
+            self.entry_stub.connect(self.dispatch_miss, self.recover)
         state = {"entry_stub": self.entry_stub, "variants": self.variants}
         return Decorated, (self.function, self.options), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.identity = FunctionIdentity(cast(Any, self.function))
+        self._warm_up = None
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -99,11 +122,19 @@ class Decorated:
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
+        if self._dispatcher is None and self.warms_up and not cut_short():
+            first_calls = self._first_calls()
+            result = first_calls.call(args)
+            if not isinstance(result, Outcome):
+                return result
+            self.allowance.is_guess = first_calls.is_guess
+            self.entry_stub.install_launcher(no_variant)
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
             return self._plain(args, f" for this call: {CALLED_BY_NUMBA}")
         try:
-            dispatcher = self.dispatcher
+            with self.allowance.spending():
+                dispatcher = self.dispatcher
         except CutShort as error:
             return self._cut_short(args, error)
         except Exception as error:  # too deep a recursion in a thread, no memory, a broken install

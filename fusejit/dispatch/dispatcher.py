@@ -1,6 +1,6 @@
 """`Dispatcher`: handle calls that the entry stub cannot serve, and compile new variants.
 
-A call goes to the newest variant's launcher (`fusejit.entry_stub`). If that does not serve it, the
+A call goes to the newest variant's launcher (`fusejit.entry_stubs`). If that does not serve it, the
 other variants are asked, and then the call is traced, fused and compiled into a new one. What
 cannot be compiled runs as plain NumPy on the caller's own arguments, before anything was modified
 (see Fallback in docs/design.md).
@@ -25,9 +25,10 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_splitter import FunctionSplitter
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import InlineCache
+from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stub import no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
@@ -57,6 +58,7 @@ class Dispatcher:
     function, options, variants, entry_stub, diagnostics
         Its own.
     installer : EntryInstaller
+    postponed : PostponedTraces
     tiering : TieringPolicy
     splitter : FunctionSplitter
     newest : tuple or None
@@ -74,6 +76,7 @@ class Dispatcher:
         self.signatures = CallSignatures()
         self.raised = RaisedCalls()
         self.installer = EntryInstaller(state)
+        self.postponed = PostponedTraces(state, self.installer)
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
         state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
@@ -91,6 +94,9 @@ class Dispatcher:
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
+        result = self.postponed.look_at(args)
+        if not isinstance(result, Outcome):
+            return result
         while True:
             seen, for_types = self.variants.compiled, self.variants.for_types
             result = self._run_known(args, missed)
@@ -102,10 +108,14 @@ class Dispatcher:
             result = self._run_expected_fallback(args)
             if not isinstance(result, Outcome):
                 return result
+            if self.state.allowance.is_spent:
+                return self.postponed.run(args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen
                 if is_same and self.variants.segmented is None:  # no other thread made one
-                    made = self.compile_call(args)
+                    with self.postponed.tracing() as note:
+                        made = self.compile_call(args)
+                        note(made)
                     break
         return self._run_first(made, args)
 
@@ -328,7 +338,7 @@ class Dispatcher:
             return MAX_UNCOUNTED_VARIANTS
         return (
             FREE_VARIANTS_PER_SEGMENT
-            if self.state.segment_budget.made < MANY_SEGMENT_VARIANTS
+            if self.state.allowance.made < MANY_SEGMENT_VARIANTS
             else FREE_VARIANTS_OF_LATE_SEGMENTS
         )
 
@@ -366,9 +376,7 @@ class Dispatcher:
     ) -> Compiled | SegmentedFunction | InterpretedFunction:
         """The whole function as one variant."""
         discard_timings()
-        seconds = (
-            self.state.segment_budget if self.options.is_segment else self.options.compile_seconds
-        )
+        seconds = self.state.allowance if self.options.is_segment else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
             if self.options.on_error and may_raise_deferred(traced.graph):
@@ -385,7 +393,7 @@ class Dispatcher:
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.tiering.try_out(variant, estimate, args)
         if self.options.is_segment:  # nobody but us has its arguments
-            self.state.segment_budget.made += 1
+            self.state.allowance.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 

@@ -10,10 +10,10 @@ from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.dispatch.call_signatures import NEW_VALUE_REASON, CallSignatures
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
-from fusejit.entry_stub import FunctionBody, no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.outcome import MISS, Outcome
 from fusejit.segments.segmented import SegmentedFunction
-from fusejit.tracer.capture.source_text import find_source
 
 
 class EntryInstaller:
@@ -75,8 +75,7 @@ class EntryInstaller:
 
     def own_body(self) -> FunctionBody:
         """The statements of the function."""
-        source = find_source(self._function)
-        return FunctionBody(self._state.run_python, None if isinstance(source, str) else source)
+        return FunctionBody.of(self._function, self._state.run_python)
 
     def install_fallback(
         self, args: tuple[Any, ...], outcome: Outcome, is_interpreted: Callable[[], bool]

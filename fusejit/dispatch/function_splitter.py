@@ -11,7 +11,7 @@ from fusejit.decorated import Decorated
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.tiering_policy import TieringPolicy
-from fusejit.entry_stub import no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import (
     FusejitError,
     InternalError,
@@ -126,7 +126,7 @@ class FunctionSplitter:
         """A segment, or a function that Python calls between segments, in its fused form."""
         options = replace(self._options, is_segment=True, on_error=on_error)
         try:
-            made = Decorated(function, options, self._state.fused, self._state.segment_budget)
+            made = Decorated(function, options, self._state.fused, self._state.allowance)
             return made.entry_stub.function
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
-from fusejit.budget import Allowance
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_arguments import CallArguments
 from fusejit.dispatch.diagnostics import Diagnostics
@@ -28,7 +27,7 @@ class FunctionState:
         See `fusejit.decorated.Decorated`.
     fused : FusedFunctions
         What Python calls between segments, in its fused form.
-    segment_budget : Allowance
+    allowance : Allowance
         The processor time that all of its parts have.
     lock : WorkLock
         Whoever changes the variants has it.
@@ -48,7 +47,7 @@ class FunctionState:
         self.variants = decorated.variants
         self.entry_stub = decorated.entry_stub
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
-        self.segment_budget = decorated.segment_budget or Allowance(self.options.compile_seconds)
+        self.allowance = decorated.allowance
         self.lock = WorkLock()
         self.diagnostics = Diagnostics(
             self.function, self.options, self.variants, self.fused.shown_warnings

@@ -13,7 +13,7 @@ from typing import Any
 from fusejit.dataclass import replace
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
-from fusejit.entry_stub import no_variant
+from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.ir.analysis.exactness import is_repeatable
 from fusejit.outcome import MISS, Outcome
 from fusejit.path_resolver import resolver

@@ -11,6 +11,7 @@ import abc
 import enum
 from collections.abc import Callable, Iterable
 from itertools import islice
+from types import MemberDescriptorType
 from typing import Any, cast
 
 import numpy as np
@@ -74,6 +75,21 @@ def is_a(obj: object, kinds: type | tuple[type, ...]) -> bool:
 def defined_by(kind: type, name: str) -> type | None:
     """The class among the bases of a type that defines a name."""
     return next((base for base in bases_of(kind) if name in members_of(base)), None)
+
+
+def held_by(obj: object, name: str) -> Any:
+    """What an object itself holds under a name, in a slot or among its attributes; else None.
+
+    No code of its class runs, nor is a dictionary made of its attributes, which would be slower to
+    read ever after.
+    """
+    member = next((members_of(b)[name] for b in bases_of(type(obj)) if name in members_of(b)), None)
+    if member is not None and type(member) is not MemberDescriptorType:
+        return None
+    try:
+        return object.__getattribute__(obj, name)
+    except AttributeError:  # a slot may be empty
+        return None
 
 
 def with_text(value: Any) -> tuple[Any, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.decorated import dispatcher_of
-from fusejit.entry_stub import FunctionBody
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.segments.opaque import followed, is_opaque
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler

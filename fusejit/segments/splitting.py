@@ -10,7 +10,7 @@ from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
-from fusejit.entry_stub import FunctionBody
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, unwatched_calls
 from fusejit.ir.raw_reads import is_a
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
@@ -68,11 +68,13 @@ class InterpretedFunction:
         has_arrays = any(is_a(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
         self.next_reprofile = next_reprofile
-        expected, due = [Expected() for _ in args], NEVER
+        expected, due = [Expected(no_array=not has_arrays) for _ in args], NEVER
         if self.depends_on_sizes:
             limits = [max(FEW, FIRST_REPROFILE, SIZE_GROWTH * size_of(arg)) for arg in args]
-            expected, due = [Expected(limit=limit) for limit in limits], next_reprofile
-        self.guard = CallGuard(expected, due, function)
+            expected = [Expected(limit=limit, no_array=not has_arrays) for limit in limits]
+            due = next_reprofile
+        unwatched = unwatched_calls(args, due, is_open=not self.depends_on_sizes)
+        self.guard = CallGuard(expected, due, function, unwatched)
         self._is_due = False
 
     def request_reprofile(self) -> None:

@@ -18,7 +18,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import (
+    CONTAINERS,
+    NEVER,
+    UNLIMITED,
+    CallGuard,
+    Expected,
+    unwatched_calls,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
@@ -126,6 +133,7 @@ class SegmentProfiler:
         self.depends_on_sizes = False
         self.runs: list[Run] = [split]  # that have served calls, for the frames of their code
         self._limits: list[int] = []
+        self._no_arrays: list[bool] = []
         self._guard_now: CallGuard | None = None
         self._installed: InterpretedParts | None = None
         self._next_reprofile = FIRST_REPROFILE
@@ -178,6 +186,7 @@ class SegmentProfiler:
 
     def _decide(self, args: Sequence[Any]) -> None:
         seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
+        self._no_arrays = [not is_a(arg, np.ndarray) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         interpreted = self._now()
         self._is_asked = False
@@ -195,9 +204,12 @@ class SegmentProfiler:
                 run = self.split
             self.runs.append(run)
         if not self.depends_on_sizes:
-            self._guard_now = self._guard()
+            free = unwatched_calls(args, NEVER, is_open=True)
+            self._guard_now = self._guard(unwatched=free)
         else:
-            self._guard_now = self._guard(self._limits, self._next_reprofile)
+            due = self._next_reprofile
+            free = unwatched_calls(args, due, is_open=False)
+            self._guard_now = self._guard(self._limits, due, free)
             self._next_reprofile = min(self._next_reprofile * REPROFILE_BACKOFF, NEVER)
         self.serve(self.runs[-1], self._guard_now)
 
@@ -213,11 +225,11 @@ class SegmentProfiler:
         """Whether so many calls have come that the segments are to be checked again."""
         return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
-    def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:
-        like = self.expected or [Expected() for _ in self._limits]
+    def _guard(self, limits: Sequence[int] = (), due: int = NEVER, unwatched: int = 0) -> CallGuard:
+        like = self.expected or [Expected(no_array=no_array) for no_array in self._no_arrays]
         if limits:
             like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
-        return CallGuard(like, due, self.function)
+        return CallGuard(like, due, self.function, unwatched)
 
 
 def size_of(obj: Any) -> int:

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, is_native
 from fusejit_testing.compare import assert_same
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import decorate, without_warm_up
 
 GLOBAL = 2.0
 
 
 def retiring(function: Any) -> Any:
-    """The fused form that a user has, with kernels as plain Python."""
-    return decorate(function, jit=False, tiering=True)
+    """The fused form that a user has once it is traced, with kernels as plain Python."""
+    return without_warm_up(decorate(function, jit=False, tiering=True))
 
 
 def is_python_s(fused: Any) -> bool:
@@ -189,9 +189,9 @@ def test_replaced_code_and_defaults_are_noticed() -> None:
     fused = retiring(program)
     assert [fused(k) for k in range(3)] == [1, 2, 3]
     assert is_python_s(fused)
-    program.__defaults__ = (10,)
+    fused.__defaults__ = (10,)
     assert [fused(k) for k in range(3)] == [10, 11, 12]
-    program.__code__ = other.__code__
+    fused.__code__ = retiring(other).__code__
     assert [fused(k) for k in range(3)] == [-10, -9, -8]
 
 

@@ -57,15 +57,19 @@ ALLOWED = {
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {"variants", "segments", "pipeline", "stages", *STAGES, "ir", *FREE},
     "tiering": {"stages", *STAGES, "ir", *FREE},
-    "segments": {"entry_stub", "codegen", "decorated", "ir", "tiering", "tracer", *FREE},
+    "segments": {"entry_stubs", "codegen", "decorated", "ir", "tiering", "tracer", *FREE},
     "dispatch": {
-        *("entry_stub", "decorated", "explain", "failures", "notices", "stages", "tiering"),
+        *("entry_stubs", "decorated", "explain", "failures", "notices", "stages", "tiering"),
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "segments", "codegen", "ir"},
     "package_files": set(),
-    "decorated": {"dispatch", "entry_stub", "codegen", "notices", "segments", "variants", *FREE},
-    "entry_stub": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
+    "decorated": {
+        *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
+        *FREE,
+    },
+    "entry_stubs": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
+    "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},
     "frame_readers": set(),
     "notices": {"package_files"},
     "numpy": {"api", "codegen", "interrupts", "locks", "options"},  # when they are needed

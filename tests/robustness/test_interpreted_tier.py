@@ -15,12 +15,12 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit_testing.compare import assert_same
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import decorate, without_warm_up
 
 
 def retiring(function: Any) -> Any:
-    """The fused form that a user has, with kernels as plain Python."""
-    return decorate(function, jit=False, tiering=True)
+    """The fused form that a user has once it is traced, with kernels as plain Python."""
+    return without_warm_up(decorate(function, jit=False, tiering=True))
 
 
 def agree(function: Any, fused: Any, *calls: tuple[Any, ...]) -> None:

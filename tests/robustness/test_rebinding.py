@@ -24,6 +24,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.codegen.launcher import call_guard
+from fusejit.warm_up import first_calls
 
 X = np.arange(1.0, 5.0)
 Namespace = dict[str, Any]
@@ -336,6 +338,7 @@ TIERS = {
     "jitted": ("0", ["old"]),  # kernels compare words in memory
     "unjitted": ("0", ["none", "old", "both"]),  # launchers ask
     "by Python": ("1", ["none", "both"]),  # the statements serve calls, behind a guard
+    "unwatched": ("1", ["old", "both"]),  # the same, without one
     "disabled": ("0", ["old"]),
 }
 
@@ -357,8 +360,13 @@ def test_each_call_gives_what_python_gives(
     }
     (ours, new), (pythons, _) = versions["fused"], versions["plain"]
     before = [calls(pythons, program) for program in PROGRAMS]
+    if tier == "unwatched":
+        monkeypatch.setattr(first_calls, "SETTLED", 1)
+        monkeypatch.setattr(call_guard, "FEW_LOOKS", 2)
+        monkeypatch.setattr(call_guard, "MANY_LOOKS", 2)
+        monkeypatch.setattr(first_calls, "FIRST_UNWATCHED", 1)
     for names in {"none": (), "old": (ours,), "both": (ours, new)}[known]:
-        for program in PROGRAMS:
+        for program in PROGRAMS * (8 if tier == "unwatched" else 1):
             calls(names, program)
     undo = [REBINDINGS[rebinding](*pair) for pair in versions.values()]
     after = [calls(pythons, program) for program in PROGRAMS]

@@ -240,7 +240,7 @@ def test_the_parts_of_a_function_are_bounded_together(
     counts = []
     for x in many_kinds():
         f(x, [])
-        counts.append(dispatcher_of(f).state.segment_budget.made)
+        counts.append(dispatcher_of(f).state.allowance.made)
     assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY_SEGMENT_VARIANTS]
     assert FREE_VARIANTS_OF_LATE_SEGMENTS < 4
     assert counts[-1] == MANY_SEGMENT_VARIANTS  # no kind has come again

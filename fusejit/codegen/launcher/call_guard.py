@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 NEVER = 2**63 - 1
 UNLIMITED = 2**63 - 1
 
+SAMPLE = 256  # calls that pass at a time, where one of so many is looked at
+FEW_LOOKS = 1024  # calls after which another one is looked at, before others need not be asked
+MANY_LOOKS = 1 << 18  # the same, before no call with numbers is looked at any more
+
 CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
@@ -52,12 +56,15 @@ class Expected:
         Of an array; -1 for any.
     limit : int
         The largest number of elements of an array, length of a container, or integer.
+    no_array : bool
+        Whether an array is looked at, where most calls pass unwatched.
     """
 
     kind: type | None = None
     dtype: np.dtype[Any] | None = None
     ndim: int = -1
     limit: int = UNLIMITED
+    no_array: bool = False
 
     def holds(self, value: Any) -> bool:
         """Whether a value is like that."""
@@ -65,7 +72,7 @@ class Expected:
         if self.kind is not None and kind is not self.kind:
             return False
         if kind is np.ndarray:
-            if self.dtype is not None and value.dtype is not self.dtype:
+            if self.no_array or (self.dtype is not None and value.dtype is not self.dtype):
                 return False
             return self.ndim in (-1, value.ndim) and bool(value.size <= self.limit)
         if kind is int:
@@ -84,6 +91,8 @@ class CallGuard:
         The call, counted from 1, that is looked at in any case, as are those after it.
     function : FunctionType or None
         A function whose code and default values must stay what they are.
+    unwatched : int
+        How many calls may pass at a time that are only counted; `NEVER` where all may.
 
     Attributes
     ----------
@@ -92,15 +101,20 @@ class CallGuard:
     """
 
     def __init__(
-        self, expected: Sequence[Expected], due: int = NEVER, function: FunctionType | None = None
+        self,
+        expected: Sequence[Expected],
+        due: int = NEVER,
+        function: FunctionType | None = None,
+        unwatched: int = 0,
     ) -> None:
         self.expected = tuple(expected)
+        self.unwatched = unwatched
         self.due = due = min(due, NEVER)
         self._identity = None if function is None else FunctionIdentity(function)
         self._calls = 0
         self._table: _Table | None = None
         self.rejects: Callable[..., bool] = self._rejects
-        if not cut_short() and is_native():
+        if not unwatched and not cut_short() and is_native():
             start = id(function)
             parts = () if self._identity is None else self._identity.parts
             places = zip(offsets_of_parts(), parts, strict=False)
@@ -121,10 +135,18 @@ class CallGuard:
             return self._calls
         return int(struct.unpack_from("q", self._table)[0])
 
+    def count(self, calls: int) -> None:
+        """So many have passed without being asked about."""
+        if self._table is None:
+            self._calls += calls
+        else:
+            struct.pack_into("q", self._table, 0, self.calls + calls)
+
     @property
     def is_open(self) -> bool:
         """Whether it lets all calls pass."""
-        return self.due == NEVER and all(one == Expected() for one in self.expected)
+        open_ones = (Expected(), Expected(no_array=True))
+        return self.due == NEVER and all(one in open_ones for one in self.expected)
 
     def would_reject(self, args: Sequence[Any]) -> bool:
         """Whether such a call is to be looked at; does not count it."""
@@ -135,6 +157,27 @@ class CallGuard:
     def _rejects(self, *args: Any) -> bool:
         self._calls += 1
         return self.would_reject(args)
+
+
+def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
+    """How many calls like one may pass at a time, where Python serves them and only looks at some.
+
+    Arrays may come where there were numbers; objects hide what they hold, and a method of theirs
+    may be so short that nothing may be asked at all. Sizes are looked at in each call.
+    """
+    has_sizes = not {*map(type, args)}.isdisjoint((np.ndarray, int, *CONTAINERS))
+    if not is_open and (due < FEW_LOOKS or has_sizes):
+        return 0
+    is_last = last_look(args) < due if not is_open else last_look(args) == FEW_LOOKS
+    return NEVER if is_last else SAMPLE
+
+
+def last_look(args: Sequence[Any]) -> int:
+    """After how many calls none is looked at any more, where all were like this one."""
+    kinds = {*map(type, args)}
+    if not kinds.isdisjoint((np.ndarray, *CONTAINERS)):
+        return NEVER
+    return MANY_LOOKS if not kinds.isdisjoint((int, float, complex, bool)) else FEW_LOOKS
 
 
 def expected_of(value: Any) -> Expected:

@@ -67,6 +67,12 @@ def _environment(name: str, value: str | None) -> Iterator[None]:
             os.environ[name] = before
 
 
+def without_warm_up(fused: Any) -> Any:
+    """A decorated function that traces its first call, whether or not that pays."""
+    fused.__fusejit_state__.warms_up = False
+    return fused
+
+
 def decorate(
     function: Function,
     *,

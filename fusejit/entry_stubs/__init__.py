@@ -1,0 +1,1 @@
+"""The functions that stand for decorated ones."""

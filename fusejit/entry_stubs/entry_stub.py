@@ -1,0 +1,308 @@
+"""The function that stands for a decorated one: the user's parameters, and code that changes.
+
+What is compiled asks one launcher first::
+
+    def f(x, *, scale=None):
+        result = own.first
+        try:
+            result = result(x, scale)
+        except own.Exception as error:
+            result = own.recover(error)
+            if result is None:
+                raise
+        if result.__class__ is own.Outcome:
+            return own.dispatch_miss((x, scale), result)
+        return result
+
+A ``try`` costs nothing as long as nothing is raised. What runs in Python after all has the user's
+own statements behind a guard, so that a call is one frame, as undecorated::
+
+    def f(x, *, scale=None):
+        asked = own.guard
+        if asked(x, scale):
+            return own.dispatch_miss((x, scale))
+        ...
+
+or, if they have no source, or yield, ``return own.run(x, scale)`` instead. Where it is known that
+only few calls need looking at, most pass without being asked about: ``for asked in own.calls``
+before the statements counts them, or nothing stands there.
+
+``own`` is a free variable with a cell of the entry stub's; the cells of the user's function are
+there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
+names. Each costs a call some time, so there is one of ours. No two codes use one part of it for
+different things: another thread may be about to run the code that is exchanged.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from itertools import repeat
+from operator import length_hint
+from types import CellType, CodeType, FunctionType
+from typing import Any, cast
+
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
+from fusejit.dataclass import dataclass
+from fusejit.entry_stubs.stub_code import (
+    CALLING,
+    LAUNCHING,
+    FunctionBody,
+    StubLayout,
+    code_of_body,
+    code_of_text,
+)
+from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
+from fusejit.outcome import MISS, Outcome
+
+Launch = Callable[..., Any]
+
+MOST_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
+
+
+def no_variant(*args: Any) -> Outcome:
+    """What stands for a launcher as long as there is none."""
+    return MISS
+
+
+def never(*args: Any) -> bool:
+    """What stands for a guard as long as there is none: the call is to be looked at."""
+    return True
+
+
+@dataclass(slots=True)
+class _Own(HoldsServed):
+    """What the codes of an entry stub use."""
+
+    dispatch_miss: Callable[..., Any]
+    recover: Callable[[Exception], Outcome | None]
+    function: FunctionType
+    entry_stub: EntryStub
+    first: Launch = no_variant
+    guard: Callable[..., bool] = never
+    calls: Any = repeat(None, 0)  # one for each that passes
+    run: Callable[..., Any] = no_variant
+    helper: Any = None
+    Outcome: type[Outcome] = Outcome
+    Exception: type[Exception] = Exception
+
+    @property
+    def served(self) -> ServedCode | None:
+        """That of the entry stub."""
+        return self.entry_stub.served
+
+
+class EntryStub:
+    """The plain function that users call.
+
+    Parameters
+    ----------
+    function : callable
+        The decorated function.
+    signature : inspect.Signature
+        Its own: not that of what it wraps.
+    dispatch_miss : callable
+        Serves what is not served here, given all arguments in order, and the `Outcome` if there is
+        one.
+    recover : callable
+        Given an exception, an `Outcome` if it is a fault of a launcher and NumPy can run the call.
+    is_passthrough : bool, optional
+        Whether it stays a copy of the function and never launches compiled code.
+
+    Attributes
+    ----------
+    guard : CallGuard or None
+        What calls are asked for, while Python serves them.
+    bodies : set of CodeType
+        The code of all statements of Python's that have served calls.
+    at_once : int
+        How many calls pass between two that are looked at.
+    is_passthrough : bool
+        Whether it is a copy of the function, which calls run directly.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: inspect.Signature,
+        dispatch_miss: Callable[..., Any],
+        recover: Callable[[Exception], Outcome | None],
+        is_passthrough: bool = False,
+    ) -> None:
+        self._function = of_user = cast(FunctionType, function)
+        self.guard: CallGuard | None = None
+        self.bodies: set[CodeType] = set()
+        self.at_once = 0
+        self._code = of_user.__code__
+        self.signature = signature
+        self._layout = StubLayout.of(of_user.__code__, signature)
+        self._cell = CellType(_Own(dispatch_miss, recover, of_user, self))
+        self.is_passthrough = is_passthrough
+        if is_passthrough:
+            self._launching, closure = self._code, of_user.__closure__
+        else:
+            self._launching = self._code_of_text(LAUNCHING)
+            cells = dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+            cells[self._layout.own] = self._cell
+            closure = tuple(cells[name] for name in self._layout.free)
+        made = FunctionType(self._launching, of_user.__globals__, function.__name__, None, closure)
+        functools.update_wrapper(made, function)
+        made.__defaults__ = of_user.__defaults__
+        made.__kwdefaults__ = of_user.__kwdefaults__
+        self._defaults = parts_of(of_user)[1:]
+        self.function = made
+        self.served: ServedCode | None = None
+        if not is_passthrough:
+            self.served = ServedCode(made, of_user, self.adopt)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self.function, self._function, self._code, self.signature, self._layout)
+        return _found_again, (*known, self.is_passthrough)
+
+    @property
+    def _own(self) -> _Own:
+        """What the codes use."""
+        return cast(_Own, self._cell.cell_contents)
+
+    def connect(
+        self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
+    ) -> None:
+        """Have others serve what is not served here, and tell of faults."""
+        self._own.dispatch_miss, self._own.recover = dispatch_miss, recover
+
+    def disconnect(
+        self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
+    ) -> None:
+        """Begin anew: what was compiled stays in its process."""
+        self._cell.cell_contents = _Own(dispatch_miss, recover, self._function, self)
+        self.install_launcher(no_variant)
+
+    def renew(self) -> None:
+        """Take on the parameters and default values of the function as it is now."""
+        of_user = self._function
+        if self._code is not of_user.__code__:
+            self._layout = self._layout.for_code(self._code, of_user.__code__)
+            self._code = of_user.__code__
+        self.signature = own_signature(of_user)
+        self._launching = self._code_of_text(LAUNCHING)
+        if self.served is not None:
+            self.served.give(self._launching)
+        self.install_launcher(no_variant)
+        self.function.__defaults__ = of_user.__defaults__
+        self.function.__kwdefaults__ = of_user.__kwdefaults__
+        self._defaults = parts_of(of_user)[1:]
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether somebody has assigned other code to the function that users call."""
+        return self.served is not None and self.served.is_replaced
+
+    def signature_of_calls(self) -> inspect.Signature:
+        """The parameters of a call now, with the default values that are filled in."""
+        made, of_user = self.function, self._function
+        code = code_of_user(made.__code__) or self._code
+        name, defaults = made.__name__, made.__defaults__
+        bare = FunctionType(code, {}, name, defaults, of_user.__closure__)
+        bare.__kwdefaults__ = made.__kwdefaults__
+        return own_signature(bare)
+
+    def adopt(self) -> None:
+        """Make the user's function what was assigned to the one that users call."""
+        made, of_user = self.function, self._function
+        if self.served is None:
+            return
+        if self.served.is_replaced:
+            code = code_of_user(made.__code__)
+            if code is not None:
+                of_user.__code__ = code
+        defaults, of_keywords = self._defaults
+        if made.__defaults__ is not defaults:
+            of_user.__defaults__ = made.__defaults__
+        if made.__kwdefaults__ is not of_keywords:
+            of_user.__kwdefaults__ = made.__kwdefaults__
+        self._defaults = made.__defaults__, made.__kwdefaults__
+        if self.served.is_replaced:
+            self.renew()
+
+    @property
+    def first(self) -> Launch:
+        """What a call asks first."""
+        return self._own.first
+
+    def install_launcher(self, launch: Launch) -> None:
+        """Ask ``launch`` first from now on: it takes the parameters by position."""
+        self._own.first = launch
+        self.guard = None
+        self._serve(self._launching)
+
+    def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
+        """Have Python run statements from now on, while ``guard`` agrees."""
+        own = self._own
+        self.at_once = guard.unwatched
+        own.calls = repeat(None, self.at_once)
+        about = self._layout, self.signature, self._code
+        code = code_of_body(body, guard.unwatched, *about)
+        if code is None:
+            code = self._code_of_text(CALLING)
+        own.first, own.guard, own.run = no_variant, guard.rejects, body.run
+        if body.helper is not None:
+            own.helper = body.value
+        self.guard = guard
+        self.bodies.add(code)
+        self._serve(code)
+
+    def run(self, *args: Any) -> Any:
+        """A call by the statements that serve calls."""
+        return self._own.run(*args)
+
+    def resume(self, args: tuple[Any, ...], most: int = MOST_AT_ONCE) -> bool:
+        """Whether the statements that serve calls unwatched go on to do so, after this call.
+
+        Twice as many pass each time, up to ``most``.
+        """
+        guard, own = self.guard, self._own
+        if guard is None or not 0 < guard.unwatched < NEVER or length_hint(own.calls):
+            return False
+        if self.function.__code__ not in self.bodies:
+            return False
+        guard.count(self.at_once)
+        if guard.would_reject(args):
+            return False
+        self.at_once = max(1, min(2 * self.at_once, most))
+        own.calls = repeat(None, self.at_once)
+        return True
+
+    def _code_of_text(self, text: str) -> CodeType:
+        return code_of_text(text, self._layout, self.signature, self._code)
+
+    def _serve(self, code: CodeType) -> None:
+        served = self.served
+        if served is None or served.is_replaced:  # the next call takes on what was assigned
+            return
+        if self.function.__code__ is not code:
+            served.give(code)
+
+
+def _found_again(
+    function: FunctionType,
+    of_user: FunctionType,
+    code: CodeType,
+    signature: inspect.Signature,
+    layout: StubLayout,
+    is_passthrough: bool,
+) -> EntryStub:
+    """The entry stub of a function that was pickled by value, with its cell if it has one."""
+    made = EntryStub.__new__(EntryStub)
+    made.function, made._function = function, of_user
+    made.guard, made.bodies, made.at_once = None, set(), 0
+    made.is_passthrough, made._cell = is_passthrough, CellType(None)
+    if not is_passthrough:
+        made._cell = cast(Any, function.__closure__)[layout.free.index(layout.own)]
+    made._code, made.signature, made._layout = code, signature, layout
+    made._launching = function.__code__
+    made._defaults = function.__defaults__, function.__kwdefaults__
+    made.served = None
+    if not made.is_passthrough:
+        made.served = ServedCode(function, of_user, made.adopt)
+    return made

@@ -1,0 +1,220 @@
+"""The code of entry stubs: texts of ours, or the user's statements behind what is asked first."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, cast
+
+from fusejit.codegen.launcher.call_guard import NEVER
+from fusejit.dataclass import dataclass, replace
+from fusejit.frame_readers import names_in, shows_names
+from fusejit.identity import standing_for
+from fusejit.tracer.capture.source_text import (
+    FunctionSource,
+    as_definition,
+    compile_function,
+    find_source,
+)
+
+LAUNCHING = """
+def factory({free}):
+    def entry_stub({parameters}):
+        nonlocal {free}
+        {result} = {own}.first
+        try:
+            {result} = {result}({arguments})
+        except {own}.Exception as {error}:
+            {result} = {own}.recover({error})
+            if {result} is None:
+                raise
+        if {result}.__class__ is {own}.Outcome:
+            return {own}.dispatch_miss({all}, {result})
+        return {result}
+    return entry_stub
+"""
+CALLING = """
+def factory({free}):
+    def entry_stub({parameters}):
+        nonlocal {free}
+        {result} = {own}.guard
+        if {result}({arguments}):
+            return {own}.dispatch_miss({all})
+        return {own}.run({arguments})
+    return entry_stub
+"""
+_GUARDED = """
+nonlocal {free}
+{asked} = {own}.guard
+if {asked}({arguments}):
+    return {own}.dispatch_miss({all})
+"""
+_SAMPLED = """
+nonlocal {free}
+for {asked} in {own}.calls:
+    break
+else:
+    return {own}.dispatch_miss({all})
+"""
+_BARE = """
+nonlocal {free}
+"""
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """Statements that Python runs in the place of a decorated function.
+
+    Attributes
+    ----------
+    run : callable
+        Runs them; takes the parameters by position.
+    source : FunctionSource or None
+        Where they stand; None if they are nowhere.
+    helper : str or None
+        A free name of theirs, besides those of the user's function.
+    value : object
+        What that name stands for.
+    """
+
+    run: Callable[..., Any]
+    source: FunctionSource | None = None
+    helper: str | None = None
+    value: Any = None
+
+    @classmethod
+    def of(cls, function: FunctionType, run: Callable[..., Any]) -> FunctionBody:
+        """The statements of a function."""
+        source = find_source(function)
+        return cls(run, None if isinstance(source, str) else source)
+
+
+@dataclass(frozen=True)
+class StubLayout:
+    """The free names of an entry stub's codes.
+
+    Attributes
+    ----------
+    own : str
+        The one of ours.
+    free : tuple of str
+        It and the user's, in order.
+    asked : str
+        A local name of ours.
+    has_bodies : bool
+        Whether the user's statements can stand in such a code.
+    """
+
+    own: str
+    free: tuple[str, ...]
+    asked: str
+    has_bodies: bool
+
+    @classmethod
+    def of(cls, code: CodeType, signature: inspect.Signature) -> StubLayout:
+        """That for a function of the user's."""
+        taken = {*names_in(code), *signature.parameters}
+        prefix = "fusejit_"
+        while not taken.isdisjoint((f"{prefix}own", f"{prefix}asked")):
+            prefix = f"_{prefix}"
+        last = max((name for name in code.co_freevars if name.isascii()), default="")
+        while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
+            prefix = f"z{prefix}"
+        own = f"{prefix}own"
+        free = tuple(sorted([own, *code.co_freevars]))
+        return cls(
+            own, free, f"{prefix}asked", not code.co_flags & _YIELDS and not shows_names(taken)
+        )
+
+    def for_code(self, old: CodeType, new: CodeType) -> StubLayout:
+        """That for the code which has replaced another one: cells stay where they are."""
+        taken = {*names_in(new), *new.co_varnames}
+        is_same = old.co_freevars == new.co_freevars and not taken & {self.own, self.asked}
+        has_frames = new.co_flags & _YIELDS or shows_names(taken)
+        return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
+
+
+def code_of_text(
+    text: str, layout: StubLayout, signature: inspect.Signature, of_user: CodeType
+) -> CodeType:
+    """The code of a text above. Cells go by their places: no name of the user's is in it."""
+    taken = {*signature.parameters}
+    prefix = "_"
+    while any(name.startswith(prefix) for name in taken):
+        prefix += "_"
+    digits = len(str(len(layout.free)))
+    neutral = [f"{prefix}{k:0{digits}}" for k in range(len(layout.free))]
+    filled = text.format(
+        free=", ".join(neutral),
+        parameters=_parameters(signature),
+        result=f"{prefix}result",
+        error=f"{prefix}error",
+        own=neutral[layout.free.index(layout.own)],
+        **_by_position(signature),
+    )
+    namespace: dict[str, Any] = {}
+    name = of_user.co_name
+    exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
+    code = cast(CodeType, namespace["factory"](*neutral).__code__)
+    assert code.co_freevars == tuple(neutral)
+    return standing_for(code.replace(co_name=name, co_qualname=name), of_user)
+
+
+def code_of_body(
+    body: FunctionBody,
+    unwatched: int,
+    layout: StubLayout,
+    signature: inspect.Signature,
+    of_user: CodeType,
+) -> CodeType | None:
+    """The code of statements after what is asked; None if they have none."""
+    source = body.source
+    definition = None if source is None else as_definition(source.node)
+    if source is None or not layout.has_bodies or definition is None:
+        return None
+    text = _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
+    free = ", ".join(layout.free)
+    names = {"free": free, "own": layout.own, "asked": layout.asked}
+    text = text.format(**names, **_by_position(signature))
+    if body.helper is not None:
+        text += f"{body.helper} = {layout.own}.helper\n"
+    prologue = ast.parse(text).body
+    node = copy.copy(definition)
+    node.args = _arguments(signature, node)
+    for part in [part for statement in prologue for part in ast.walk(statement)]:
+        ast.copy_location(part, node.body[0])
+    node.body = [*prologue, *node.body]
+    try:
+        code = compile_function(source, node, of_user, (layout.own,))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return standing_for(code, of_user) if code.co_freevars == layout.free else None
+
+
+def _parameters(signature: inspect.Signature) -> str:
+    """The parameters as text; defaults are set afterwards."""
+    empty = inspect.Parameter.empty
+    bare = [
+        p.replace(annotation=empty, default=empty if p.default is empty else None)
+        for p in signature.parameters.values()
+    ]
+    return str(inspect.Signature(bare))[1:-1]
+
+
+def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
+    """The parameters as syntax."""
+    definition = ast.parse(f"def f({_parameters(signature)}): pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    for part in ast.walk(definition.args):
+        ast.copy_location(part, at)
+    return definition.args
+
+
+def _by_position(signature: inspect.Signature) -> dict[str, str]:
+    """All parameters in order, as arguments and as a tuple."""
+    arguments = ", ".join(signature.parameters)
+    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}

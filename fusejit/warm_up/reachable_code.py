@@ -1,0 +1,168 @@
+"""What a function may come to, read off its code and the names that it uses: arrays, and loops.
+
+Nothing is run and nothing is traced. What is called by a name of the module, of an enclosing
+function or of an argument's class is looked into in the same way; what objects hold that come from
+elsewhere is not.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from fusejit.dataclass import dataclass
+from fusejit.frame_readers import names_in
+from fusejit.identity import served_by
+from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of, module_of
+
+_LOOPS = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name or name == "FOR_ITER"}
+_ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "xarray", "fusejit")
+_PROTOCOLS = ("__array__", "__array_interface__", "__array_ufunc__")
+_MAX_FUNCTIONS = 64  # that are looked into; more of them are taken to have arrays and loops
+_MAX_ITEMS = 8  # of a container, that are looked at
+DEPTH = 3  # containers and objects in each other
+_NO_DATA = (FunctionType, MethodType, BuiltinFunctionType, ModuleType)
+_STANDARD = sys.stdlib_module_names - {"__main__"}
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), range)
+
+
+@dataclass(frozen=True, slots=True)
+class ReachableCode:
+    """What is known of a function without a call.
+
+    Attributes
+    ----------
+    has_arrays : bool
+        Whether it may deal with arrays that no argument holds.
+    has_loops : bool
+        Whether a call may take longer than its statements, one after the other.
+    """
+
+    has_arrays: bool
+    has_loops: bool
+
+
+def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode:
+    """What a function comes to, for arguments of the classes that these have."""
+    classes = [type(arg) for arg in args if type(arg) not in _SIMPLE]
+    seen: set[CodeType] = set()
+    waiting: list[tuple[FunctionType, bool]] = [(function, True)]
+    has_loops = False
+    while waiting:
+        one, decides_loops = waiting.pop()
+        if one.__code__ in seen:
+            continue
+        seen.add(one.__code__)
+        if len(seen) > _MAX_FUNCTIONS:
+            return ReachableCode(True, True)
+        has_loops = has_loops or (decides_loops and _has_loop(one.__code__))
+        for value in _named(one, classes):
+            if _is_of_arrays(value):
+                return ReachableCode(True, True)
+            for called in _functions_of(value):
+                served = served_by(called)
+                of_user = called if served is None else served.function
+                waiting.append((of_user, decides_loops and served is None))
+    return ReachableCode(False, has_loops)
+
+
+def holds_array(value: Any, names: Iterable[str], depth: int = DEPTH) -> bool:
+    """Whether an object is an array, or holds one: as an item, or under one of some names."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return False
+    if _is_array_class(kind):
+        return True
+    if not depth or kind in _NO_DATA or is_a(value, type):
+        return False
+    items: Iterable[Any] = ()
+    if kind in (list, tuple):
+        items = value[:_MAX_ITEMS]
+    elif kind is dict:
+        items = [*islice(value.values(), _MAX_ITEMS)]
+    elif not _is_standard(module_of(kind)):
+        items = (held_by(value, name) for name in names)
+    return any(holds_array(item, names, depth - 1) for item in items)
+
+
+def _has_loop(code: CodeType) -> bool:
+    """Whether it, or what is defined in it, jumps backwards."""
+    return not _LOOPS.isdisjoint(code.co_code[::2]) or any(
+        _has_loop(inner) for inner in code.co_consts if isinstance(inner, CodeType)
+    )
+
+
+def _named(function: FunctionType, classes: Iterable[type]) -> Iterator[Any]:
+    """What the names of a function stand for, as names and as attributes of its arguments."""
+    names = {*names_in(function.__code__)}
+    for name in names:
+        if name in function.__globals__:
+            yield function.__globals__[name]
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # it is empty
+            continue
+    for kind in classes:
+        for base in bases_of(kind):
+            yield from (value for name, value in members_of(base).items() if name in names)
+    for name in names & {*_ARRAY_LIBRARIES}:  # imported in the function
+        if name in sys.modules:
+            yield sys.modules[name]
+
+
+def _is_of_arrays(value: Any) -> bool:
+    """Whether what a name stands for makes arrays, or is one."""
+    if is_a(value, type):
+        return _is_array_class(value)
+    if is_a(value, ModuleType):
+        return _is_library(ModuleType.__getattribute__(value, "__dict__").get("__name__"))
+    if type(value) in (FunctionType, BuiltinFunctionType):
+        return _is_library(value.__module__)
+    return _is_array_class(type(value))
+
+
+def _is_array_class(kind: type) -> bool:
+    """Whether its objects are arrays, make arrays, or stand for some."""
+    if type(kind) is not type:  # others have a hash of their own
+        return _reads_as_array(kind)
+    known = _ARRAY_CLASSES.get(kind)
+    if known is None:
+        known = _ARRAY_CLASSES[kind] = _reads_as_array(kind)
+    return known
+
+
+def _reads_as_array(kind: type) -> bool:
+    return _is_library(module_of(kind)) or any(defined_by(kind, name) for name in _PROTOCOLS)
+
+
+_ARRAY_CLASSES: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def _is_library(module: Any) -> bool:
+    """Whether a module is one of a library of arrays."""
+    return type(module) is str and module.partition(".")[0] in _ARRAY_LIBRARIES
+
+
+def _functions_of(value: Any) -> Iterator[FunctionType]:
+    """The functions that may run when something is used that a name stands for."""
+    if is_a(value, type) and not _is_standard(module_of(value)):
+        for member in members_of(value).values():
+            if not is_a(member, type):
+                yield from _functions_of(member)
+    elif type(value) in (staticmethod, classmethod, MethodType):
+        yield from _functions_of(value.__func__)
+    elif type(value) is property:
+        yield from (f for f in (value.fget, value.fset) if type(f) is FunctionType)
+    elif type(value) is FunctionType and not _is_standard(value.__module__):
+        yield value
+
+
+def _is_standard(module: Any) -> bool:
+    """Whether a module is one of Python's."""
+    return type(module) is str and module.partition(".")[0] in _STANDARD

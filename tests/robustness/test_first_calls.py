@@ -1,0 +1,414 @@
+"""Which call of a function is the first to be traced, and what runs before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fusejit import budget
+from fusejit.budget import Allowance, Speculation
+from fusejit.codegen.launcher import call_guard
+from fusejit.dispatch.dispatcher import Dispatcher
+from fusejit.warm_up import first_calls
+from fusejit.warm_up.counted_loops import LoopsTooLong, counting
+from fusejit.warm_up.loop_trips import loop_trips
+from fusejit.warm_up.reachable_code import reachable_code
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
+
+
+def tiered(function: Any) -> Any:
+    """The fused form that a user has, with kernels as plain Python."""
+    return decorate(function, jit=False, tiering=True)
+
+
+def is_traced(fused: Any) -> bool:
+    """Whether a call was traced, or an attempt was made."""
+    return fused.__fusejit_state__._dispatcher is not None
+
+
+@pytest.fixture
+def never_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of functions, one for each trace."""
+    names: list[str] = []
+    original = Dispatcher.compile_call
+
+    def compile_call(self: Dispatcher, args: tuple[Any, ...]) -> Any:
+        names.append(self.function.__name__)
+        return original(self, args)
+
+    monkeypatch.setattr(Dispatcher, "compile_call", compile_call)
+    return names
+
+
+# ------------------------------------------------------------------------- what is traced at once
+class Holder:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def doubled(self) -> Any:
+        return np.multiply(self.x, 2)
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+def twice(x: Any) -> Any:
+    return x + x
+
+
+def items(x: Any) -> Any:
+    return x[0] + 1
+
+
+def held(x: Any) -> Any:
+    return x.x * 2
+
+
+def by_method(x: Any) -> Any:
+    return x.doubled()
+
+
+def by_library(n: Any) -> Any:
+    return np.arange(n)
+
+
+def by_helper(n: Any) -> Any:
+    return by_library(n) + 1
+
+
+def by_class(n: Any) -> Any:
+    return Holder(n).doubled()
+
+
+ROW = np.arange(3.0)
+OF_ARRAYS: list[tuple[Callable[[Any], Any], Any]] = [
+    (twice, ROW),
+    (twice, np.float64(2)),
+    (items, [ROW, 2]),
+    (items, (ROW,)),
+    (held, Holder(ROW)),
+    (held, Slotted(ROW)),
+    (held, Holder([ROW])),
+    (by_method, Holder(2.0)),
+    (by_library, 3),
+    (by_helper, 3),
+    (by_class, 3),
+]
+
+
+@pytest.mark.parametrize(("function", "argument"), OF_ARRAYS)
+@pytest.mark.usefixtures("never_affordable")
+def test_what_deals_with_arrays_is_traced_at_once(function: Any, argument: Any) -> None:
+    fused = tiered(function)
+    assert_same(fused(argument), function(argument))
+    assert is_traced(fused)
+
+
+@pytest.mark.parametrize("argument", [2, 2.0, True, 3j, "ab", [1], (1, 2)])
+@pytest.mark.usefixtures("never_affordable")
+def test_what_has_neither_arrays_nor_loops_is_python_s(argument: Any) -> None:
+    fused = tiered(twice)
+    for _ in range(500):
+        assert_same(fused(argument), argument + argument)
+    assert not is_traced(fused)
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_arrays_that_come_later_are_compiled() -> None:
+    def scaled(x: Any) -> Any:
+        return x * 2 + 1
+
+    large = np.arange(50_000.0)
+    for before in (1, 63, 64, 65, 700):
+        fused = tiered(scaled)
+        for k in range(before):
+            assert fused(k) == 2 * k + 1
+        for _ in range(first_calls.FIRST_UNWATCHED + before):
+            assert_same(fused(large), scaled(large))
+        assert len(fused.variants) == 1
+        assert fused(5) == 11
+
+
+def test_no_compiler_is_loaded_for_what_is_python_s(
+    run_python: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import sys\n"
+        "import fusejit\n"
+        "class Account:\n"
+        "    def __init__(self): self.total = 0\n"
+        "    @fusejit.fuse_jit\n"
+        "    def add(self, amount): self.total += amount; return self\n"
+        "@fusejit.fuse_jit\n"
+        "def digits(n):\n"
+        "    total = 0\n"
+        "    while n: total, n = total + n % 10, n // 10\n"
+        "    return total\n"
+        "account = Account()\n"
+        "for k in range(3000): account.add(k)\n"
+        "assert account.total == sum(range(3000))\n"
+        "assert [digits(k) for k in (0, 7, 123)] == [0, 7, 6]\n"
+        "packages = {name.split('.')[0] for name in sys.modules}\n"
+        "assert not packages & {'numba', 'llvmlite'}, packages\n"
+        "assert 'fusejit.dispatch.dispatcher' not in sys.modules\n",
+    )
+    run_python(script, FUSEJIT_TIERING="1")
+
+
+# ----------------------------------------------------------------------------- loops that run long
+@pytest.mark.usefixtures("never_affordable")
+def test_loops_that_run_long_by_the_arguments_are_traced_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_calls, "MANY_PASSES", 100)
+
+    def total(data: Any) -> Any:
+        result = 0
+        for value in data:
+            result += value
+        return result
+
+    short, long = tiered(total), tiered(total)
+    assert short([*range(50)]) == 1225
+    assert not is_traced(short)
+    assert long([*range(200)]) == 19900
+    assert is_traced(long)
+
+
+def steps(n: Any) -> Any:
+    count = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_a_call_that_runs_long_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_calls, "LOADING_PASSES", 100)
+    fused = tiered(steps)
+    assert fused(6) == 8
+    assert not is_traced(fused)
+    assert fused(27) == 111
+    assert is_traced(fused)
+
+
+TABLE = [1, 2]
+LIMIT = 10
+
+
+def stores(data: Any) -> Any:
+    for k in range(len(data)):
+        data[k] = 0
+
+
+def prints(n: Any) -> Any:
+    while n:
+        print(n)
+        n -= 1
+
+
+def appends(n: Any) -> Any:
+    for k in range(n):
+        TABLE.append(k)
+
+
+def aliases(n: Any) -> Any:
+    table = TABLE
+    for k in range(n):
+        table[0] = k
+
+
+def tries(n: Any) -> Any:
+    while n:
+        try:
+            n -= 1
+        finally:
+            n -= 0
+
+
+def calls_others(n: Any) -> Any:
+    while n:
+        n = twice(n) - n - 1
+
+
+def yields(n: Any) -> Any:
+    while n:
+        yield n
+        n -= 1
+
+
+def calls_values(n: Any) -> Any:
+    while n:
+        n = n.conjugate.__call__() - 1
+
+
+def writes_globals(n: Any) -> Any:
+    global LIMIT
+    while n:
+        LIMIT = n
+        n -= 1
+
+
+@pytest.mark.parametrize(
+    "function", [prints, appends, aliases, tries, calls_others, yields, writes_globals]
+)
+def test_what_others_could_tell_does_not_begin_anew(function: Any) -> None:
+    assert counting(function, 5) is None
+
+
+def pure_roots(n: Any) -> Any:
+    made = []
+    k = 0
+    while k < n:
+        made.append(math.sqrt(k) + LIMIT)
+        k += 1
+    return made
+
+
+@pytest.mark.parametrize("function", [steps, pure_roots])
+def test_passes_are_counted(function: Any) -> None:
+    counted = counting(function, 20)
+    assert counted is not None
+    assert_same(counted(6), function(6))
+    assert_same(counted(6), function(6))  # each call from the beginning
+    with pytest.raises(LoopsTooLong):
+        counted(27)
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.lists(st.integers(), max_size=5))
+def test_trips_are_those_of_python(n: int, m: int, data: list[int]) -> None:
+    def program(n: int, m: int, data: list[int]) -> int:
+        count = 0
+        for _ in range(n * 2 + 1):
+            for _ in enumerate(data):
+                count += 1
+        for _ in range(len(data), m + n):
+            count += 1
+        return count + len([k + m for k in range(n)])
+
+    tree = first_calls.find_source(program)
+    assert not isinstance(tree, str)
+    # a loop around one that runs never counts as one pass
+    least = program(n, m, data)
+    assert least <= loop_trips(tree.node.body, {"n": n, "m": m, "data": data}) <= least + 12
+
+
+def test_what_a_function_reaches() -> None:
+    assert not reachable_code(twice, (2,)).has_loops
+    assert reachable_code(steps, (2,)).has_loops
+    assert reachable_code(calls_others, (2,)).has_loops
+    assert not reachable_code(steps, (2,)).has_arrays
+    assert reachable_code(by_helper, (2,)).has_arrays
+
+
+# ----------------------------------------------------------------------------------------- budgets
+def test_a_process_spends_on_guesses_in_proportion() -> None:
+    now = [0.0]
+    speculation = Speculation(lambda: now[0])
+    assert not speculation.affords()
+    with speculation.spending():
+        pass
+    speculation.spent = 0.0
+    assert not speculation.affords()
+    now[0] = budget.FIRST_SECONDS * 1.5
+    assert speculation.affords()
+    speculation.spent = now[0]
+    assert not speculation.affords()
+    now[0] += 100 * budget.FIRST_SECONDS
+    assert speculation.affords()
+
+
+def test_traces_in_vain_are_paid_for_by_calls() -> None:
+    allowance = Allowance(10.0)
+    assert not allowance.is_spent
+    allowance.wasted = 2 * budget.WASTED_SECONDS
+    assert allowance.is_spent
+    allowance.plain = allowance.wasted / budget.SHARE
+    assert not allowance.is_spent
+
+
+class State:
+    def __init__(self, n: int) -> None:
+        self.coords = np.arange(3.0 * n).reshape(n, 3)
+
+
+def test_a_wrong_guess_is_not_made_again_and_again(
+    monkeypatch: pytest.MonkeyPatch, traces: list[str]
+) -> None:
+    """Masks of other masks: a trace tries them with other numbers, for which NumPy raises."""
+    monkeypatch.setattr(budget, "WASTED_SECONDS", 0.0)
+    monkeypatch.setattr(budget, "SHARE", 0.0)
+
+    def update(old: Any, new: Any, accepted: Any, subset: Any) -> Any:
+        first = subset & accepted
+        second = accepted[subset]
+        old.coords[first] = new.coords[second]
+        return old
+
+    fused = tiered(update)
+    subset = np.arange(8) % 2 == 0
+    for k in range(60):
+        accepted = (np.arange(8) + k) % 3 == 0
+        ours, plain = State(8), State(8)
+        fused(ours, State(4), accepted, subset)
+        update(plain, State(4), accepted, subset)
+        assert_same(ours.coords, plain.coords)
+    assert len(traces) == 1
+
+
+# ---------------------------------------------------------------------------- calls not looked at
+def test_what_may_pass_without_being_looked_at() -> None:
+    class Plain:
+        pass
+
+    cases: list[tuple[tuple[Any, ...], int, bool, int]] = [
+        ((Plain(),), 16, False, 0),
+        ((Plain(),), 2048, False, call_guard.NEVER),
+        ((Plain(), 1.5), 2048, False, call_guard.SAMPLE),
+        ((Plain(), [1]), 2048, False, 0),  # sizes
+        ((3,), 2048, False, 0),
+        ((ROW,), 2048, False, 0),
+        ((Plain(),), call_guard.NEVER, True, call_guard.NEVER),
+        ((2.0,), call_guard.NEVER, True, call_guard.SAMPLE),
+        ((ROW,), call_guard.NEVER, True, call_guard.SAMPLE),
+    ]
+    for args, due, is_open, expected in cases:
+        assert call_guard.unwatched_calls(args, due, is_open=is_open) == expected, (args, due)
+
+
+def test_attributes_are_read_without_making_dictionaries() -> None:
+    """In Python 3.11 and 3.12 they would be slower to read ever after."""
+    referents = __import__("gc").get_referents
+
+    class Plain:
+        def __init__(self) -> None:
+            self.x = 1.5
+
+    @tiered
+    def read(one: Any) -> Any:
+        return one.x
+
+    one = Plain()
+    assert not any(type(part) is dict for part in referents(one))
+    for _ in range(200):
+        assert read(one) == 1.5
+    assert not any(type(part) is dict for part in referents(one))
