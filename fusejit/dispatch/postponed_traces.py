@@ -16,7 +16,7 @@ from typing import Any
 from fusejit.codegen.launcher.call_guard import SAMPLE, CallGuard, Expected
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
-from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE
+from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE
 from fusejit.outcome import MISS, Outcome
 
 
@@ -39,7 +39,7 @@ class PostponedTraces:
         stub, allowance = self._state.entry_stub, self._state.allowance
         passed = stub.at_once
         if not self._waits:
-            return stub.run(*args) if stub.resume(args, MOST_AT_ONCE) else MISS
+            return stub.run(*args) if stub.resume(args, MAX_AT_ONCE) else MISS
         if not allowance.is_spent or not stub.resume(args, SAMPLE):
             return MISS
         return self._timed(stub.run, args, passed)

@@ -58,7 +58,7 @@ from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]
 
-MOST_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
+MAX_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
 
 
 def no_variant(*args: Any) -> Outcome:
@@ -256,7 +256,7 @@ class EntryStub:
         """A call by the statements that serve calls."""
         return self._own.run(*args)
 
-    def resume(self, args: tuple[Any, ...], most: int = MOST_AT_ONCE) -> bool:
+    def resume(self, args: tuple[Any, ...], most: int = MAX_AT_ONCE) -> bool:
         """Whether the statements that serve calls unwatched go on to do so, after this call.
 
         Twice as many pass each time, up to ``most``.

@@ -22,7 +22,7 @@ from typing import Any
 
 from fusejit.budget import compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, last_look
-from fusejit.entry_stubs.entry_stub import MOST_AT_ONCE, EntryStub
+from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.identity import FunctionIdentity
 from fusejit.ir.raw_reads import has_asking_class
@@ -116,7 +116,7 @@ class FirstCalls:
             return self._run(*args) if self._entry_stub.resume(args) else MISS
         passed = self._entry_stub.at_once
         most = int(LOOK_SECONDS * self._calls / self.seconds)
-        if not self._entry_stub.resume(args, min(most, MOST_AT_ONCE)):
+        if not self._entry_stub.resume(args, min(most, MAX_AT_ONCE)):
             return MISS
         return self._timed(self._run, args, passed)
 
