@@ -296,9 +296,12 @@ def _found_again(
     made = EntryStub.__new__(EntryStub)
     made.function, made._function = function, of_user
     made.guard, made.bodies, made.at_once = None, set(), 0
-    made.is_passthrough, made._cell = is_passthrough, CellType(None)
-    if not is_passthrough:
-        made._cell = cast(Any, function.__closure__)[layout.free.index(layout.own)]
+    made.is_passthrough = is_passthrough
+    made._cell = (
+        CellType(_Own(no_variant, no_variant, of_user, made))
+        if is_passthrough
+        else cast(Any, function.__closure__)[layout.free.index(layout.own)]
+    )
     made._code, made.signature, made._layout = code, signature, layout
     made._launching = function.__code__
     made._defaults = function.__defaults__, function.__kwdefaults__

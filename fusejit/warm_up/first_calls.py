@@ -15,13 +15,14 @@ as a million. So what decides is the time that Python takes for its calls:
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from fusejit.budget import compiler_is_loaded, speculation
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, last_look
+from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, last_look
 from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.identity import FunctionIdentity
@@ -34,6 +35,7 @@ from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, re
 
 SETTLED = 64  # calls of a function without loops, before most of them are not looked at
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
+FEW = 64  # items or passes, of which no loops in each other run long
 LOOK_SECONDS = 1e-2  # that calls may take together, between two that are looked at
 FIRST_UNWATCHED = 16  # calls that pass at once, at first
 MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
@@ -75,7 +77,7 @@ class FirstCalls:
         self._code = ReachableCode(has_arrays=False, has_loops=False)
         self._counted: Callable[..., Any] | None = None
         self._calls = 0
-        self._is_settled = False
+        self._is_counted = self._is_settled = False
         self.seconds = 0.0
         self.is_guess = False
 
@@ -92,14 +94,15 @@ class FirstCalls:
         if is_looked_into:
             with speculation.spending():
                 if self._calls == 1:
-                    self._look_into(args)
+                    self._code = reachable_code(self._function, args)
                 runs_long = self._code.has_loops and self._runs_long(args)
             if runs_long or self._code.has_arrays:
                 return MISS
         if self._is_worth_it():
             return MISS
-        if self._counted is not None and all(map(is_immutable, args)):
-            return self._timed(self._counted, args)
+        counted = self._counting(args) if self._code.has_loops else None
+        if counted is not None:
+            return self._timed(counted, args)
         if self._calls >= SETTLED:
             self._settle(args, FIRST_UNWATCHED)
         return self._timed(self._run, args) if self._code.has_loops else self._run(*args)
@@ -130,11 +133,6 @@ class FirstCalls:
         self.is_guess = self.seconds > WORTH_SECONDS and speculation.affords()
         return self.is_guess
 
-    def _look_into(self, args: tuple[Any, ...]) -> None:
-        self._code = reachable_code(self._function, args)
-        if self._code.has_loops and not self._code.has_arrays:
-            self._counted = counting(self._function, LOADING_PASSES)
-
     def _settle(self, args: tuple[Any, ...], unwatched: int) -> None:
         """Have the function's own statements serve calls."""
         self._is_settled = True
@@ -144,6 +142,8 @@ class FirstCalls:
 
     def _runs_long(self, args: tuple[Any, ...]) -> bool:
         """Whether the arguments tell that the loops of a call run often."""
+        if max(map(_size_of, args), default=0) < FEW:
+            return False
         source = find_source(self._function)
         definition = None if isinstance(source, str) else as_definition(source.node)
         if definition is None:
@@ -151,6 +151,15 @@ class FirstCalls:
         names = self._entry_stub.signature.parameters
         passes = loop_trips(definition.body, dict(zip(names, args, strict=True)))
         return passes > (MANY_PASSES if compiler_is_loaded() else LOADING_PASSES)
+
+    def _counting(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """The function with loops that are counted; None if a call could not begin anew."""
+        if not all(map(is_immutable, args)):
+            return None
+        if not self._is_counted:
+            self._is_counted = True
+            self._counted = counting(self._function, LOADING_PASSES)
+        return self._counted
 
     def _timed(self, run: Callable[..., Any], args: tuple[Any, ...], passed: int = 0) -> Any:
         """A call that takes some time, as those did that have passed before it."""
@@ -162,3 +171,13 @@ class FirstCalls:
         finally:
             self.seconds += (time.perf_counter() - start) * (1 + passed)
             self._calls += passed
+
+
+def _size_of(value: Any) -> float:
+    """How often loops may run for an argument; infinity for objects that may hold anything."""
+    kind = type(value)
+    if kind is int:
+        return float(min(abs(value), NEVER))
+    if kind in CONTAINERS:
+        return len(value)
+    return 0 if is_immutable(value) else math.inf

@@ -23,7 +23,7 @@ from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of
 _LOOPS = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name or name == "FOR_ITER"}
 _ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "xarray", "fusejit")
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_ufunc__")
-_MAX_FUNCTIONS = 64  # that are looked into; more of them are taken to have arrays and loops
+_MAX_FUNCTIONS = 64  # that are looked into; more of them are taken to have loops, but no arrays
 _MAX_ITEMS = 8  # of a container, that are looked at
 DEPTH = 3  # containers and objects in each other
 _NO_DATA = (FunctionType, MethodType, BuiltinFunctionType, ModuleType)
@@ -59,7 +59,7 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
             continue
         seen.add(one.__code__)
         if len(seen) > _MAX_FUNCTIONS:
-            return ReachableCode(True, True)
+            return ReachableCode(has_arrays=False, has_loops=True)
         has_loops = has_loops or (decides_loops and _has_loop(one.__code__))
         for value in _named(one, classes):
             if _is_of_arrays(value):

@@ -137,7 +137,7 @@ def test_arrays_that_come_later_are_compiled() -> None:
 
     large = np.arange(50_000.0)
     for before in (1, 63, 64, 65, 700):
-        fused = tiered(scaled)
+        fused = decorate(scaled, jit=True, tiering=True)
         for k in range(before):
             assert fused(k) == 2 * k + 1
         for _ in range(first_calls.FIRST_UNWATCHED + before):

@@ -12,7 +12,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit_testing.compare import assert_same
+from fusejit_testing.compare import Bound, assert_same
 
 X = np.linspace(1.0, 2.0, 50)
 
@@ -135,7 +135,7 @@ def test_memory_maps(function: Any, tmp_path: Path) -> None:
             got, expected = fused(ours, scale), function(theirs, scale)
         for one, other in zip(np.atleast_1d(got), np.atleast_1d(expected), strict=True):
             assert type(one) is type(other)
-        assert_same(np.asarray(expected[-1]), np.asarray(got[-1]))
+        assert_same(np.asarray(expected[-1]), np.asarray(got[-1]), Bound(ulps=4))  # of `exp`
         assert_same(np.asarray(theirs), np.asarray(ours))
     assert fused.variants.all_segmented
     assert not fused.variants.fallbacks

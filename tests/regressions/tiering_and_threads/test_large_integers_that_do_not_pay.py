@@ -11,6 +11,7 @@ import pytest
 
 import fusejit.dispatch.tiering_policy
 from fusejit import fuse_jit
+from fusejit_testing.oracle import without_warm_up
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def test_a_fault_where_it_is_decided_what_pays(monkeypatch, tmp_path):
     )
     monkeypatch.setattr(fusejit.dispatch.tiering_policy, "InterpretedFunction", failing)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the report goes
-    fused = fuse_jit(rest)
+    fused = without_warm_up(fuse_jit(rest))
     with pytest.warns(UserWarning, match="a fault of fusejit"):
         assert fused(5) == 2
     assert fused(7) == 1
