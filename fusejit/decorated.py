@@ -91,7 +91,7 @@ class Decorated:
 
                 run = CallArguments(self.function, self.signature).run
                 of_user = cast(Any, self.function)
-                self._warm_up = FirstCalls(of_user, self.entry_stub, run, self.identity)
+                self._warm_up = FirstCalls(of_user, self.entry_stub, run)
         return self._warm_up
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,6 +123,8 @@ class Decorated:
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
         if self._dispatcher is None and self.warms_up and not cut_short():
+            if not self.identity.holds():
+                return self._begun_anew(args)
             first_calls = self._first_calls()
             result = first_calls.call(args)
             if not isinstance(result, Outcome):
@@ -143,6 +145,21 @@ class Decorated:
             kind = type(error).__name__
             return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
+
+    def _begun_anew(self, args: tuple[Any, ...]) -> Any:
+        """A call of a function whose code or default values were replaced before it was traced."""
+        stub = self.entry_stub
+        with self._lock:
+            positional, keywords = self.identity.given(stub.signature_of_calls(), args)
+            stub.adopt()
+            for served in self.identity.served:
+                if served.is_replaced:
+                    served.adopt()
+            self.signature = own_signature(self.function)
+            self.identity = FunctionIdentity(cast(Any, self.function))
+            self._warm_up = None
+            stub.renew()
+        return stub.function(*positional, **keywords)
 
     def _cut_short(self, args: tuple[Any, ...], error: CutShort) -> Any:
         """A call in a forked child in which our own modules may be loaded by halves."""

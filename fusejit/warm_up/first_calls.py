@@ -25,7 +25,6 @@ from fusejit.budget import compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, last_look
 from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
-from fusejit.identity import FunctionIdentity
 from fusejit.ir.raw_reads import has_asking_class
 from fusejit.outcome import MISS
 from fusejit.tracer.capture.source_text import as_definition, find_source
@@ -52,8 +51,6 @@ class FirstCalls:
     entry_stub : EntryStub
     run : callable
         Runs the undecorated function; takes all parameters by position.
-    identity : FunctionIdentity
-        What code and default values are known.
 
     Attributes
     ----------
@@ -68,12 +65,10 @@ class FirstCalls:
         function: FunctionType,
         entry_stub: EntryStub,
         run: Callable[..., Any],
-        identity: FunctionIdentity,
     ) -> None:
         self._function = function
         self._entry_stub = entry_stub
         self._run = run
-        self._identity = identity
         self._code = ReachableCode(has_arrays=False, has_loops=False)
         self._counted: Callable[..., Any] | None = None
         self._calls = 0
@@ -83,7 +78,7 @@ class FirstCalls:
 
     def call(self, args: tuple[Any, ...]) -> Any:
         """Run a call in Python; an `Outcome` if it is to be traced."""
-        if not self._identity.holds() or any(map(has_asking_class, args)):
+        if any(map(has_asking_class, args)):
             return MISS
         if self._is_settled:
             return self._looked_at(args)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -16,7 +17,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from fusejit.dataclass import dataclass
-from fusejit.frame_readers import names_in
 from fusejit.identity import served_by
 from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of, module_of
 
@@ -24,6 +24,7 @@ _LOOPS = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name or
 _ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "xarray", "fusejit")
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_ufunc__")
 _MAX_FUNCTIONS = 64  # that are looked into; more of them are taken to have loops, but no arrays
+_NEAR = 2  # calls in each other, in which a name of an array library tells something
 _MAX_ITEMS = 8  # of a container, that are looked at
 DEPTH = 3  # containers and objects in each other
 _NO_DATA = (FunctionType, MethodType, BuiltinFunctionType, ModuleType)
@@ -51,10 +52,10 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
     """What a function comes to, for arguments of the classes that these have."""
     classes = [type(arg) for arg in args if type(arg) not in _SIMPLE]
     seen: set[CodeType] = set()
-    waiting: list[tuple[FunctionType, bool]] = [(function, True)]
+    waiting: deque[tuple[FunctionType, int, bool]] = deque([(function, 0, True)])
     has_loops = False
     while waiting:
-        one, decides_loops = waiting.pop()
+        one, level, decides_loops = waiting.popleft()
         if one.__code__ in seen:
             continue
         seen.add(one.__code__)
@@ -62,12 +63,12 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
             return ReachableCode(has_arrays=False, has_loops=True)
         has_loops = has_loops or (decides_loops and _has_loop(one.__code__))
         for value in _named(one, classes):
-            if _is_of_arrays(value):
+            if level <= _NEAR and _is_of_arrays(value):
                 return ReachableCode(True, True)
             for called in _functions_of(value):
                 served = served_by(called)
                 of_user = called if served is None else served.function
-                waiting.append((of_user, decides_loops and served is None))
+                waiting.append((of_user, level + 1, decides_loops and served is None))
     return ReachableCode(False, has_loops)
 
 
@@ -97,9 +98,17 @@ def _has_loop(code: CodeType) -> bool:
     )
 
 
+def _names_read(code: CodeType) -> Iterator[str]:
+    """Names of globals and of attributes, in a code and in what is defined in it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_read(inner)
+
+
 def _named(function: FunctionType, classes: Iterable[type]) -> Iterator[Any]:
     """What the names of a function stand for, as names and as attributes of its arguments."""
-    names = {*names_in(function.__code__)}
+    names = {*_names_read(function.__code__)}
     for name in names:
         if name in function.__globals__:
             yield function.__globals__[name]
