@@ -31,13 +31,13 @@ def decorated(program: Program, decorator: Callable[..., Any]) -> Program:
     module = ModuleType(name)
     path = Path(str(sys.modules[name].__file__))
     vars(module).update({"__file__": str(path), NAME: decorator})
-    exec(compile(_decorated_tree(path), str(path), "exec", dont_inherit=True), vars(module))
+    exec(compile(decorated_tree(path), str(path), "exec", dont_inherit=True), vars(module))
     programs: tuple[Program, ...] = module.PROGRAMS
     copy = next(p for p in programs if p.name == program.name)
     return replace(copy, arguments=getattr(copy.arguments, "__wrapped__", copy.arguments))
 
 
-def _decorated_tree(path: Path) -> ast.Module:
+def decorated_tree(path: Path) -> ast.Module:
     """The syntax tree of a file with the decorator's name at each function outside of functions."""
     tree = ast.parse(path.read_text("utf-8"), str(path))
     bodies = [tree.body]
