@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from fusejit.codegen.launcher.call_guard import SAMPLE, CallGuard, Expected
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
@@ -47,7 +49,7 @@ class PostponedTraces:
     def run(self, args: tuple[Any, ...]) -> Any:
         """Run a call that is not traced now, and have others like it pass."""
         self._waits = True
-        anything = [Expected() for _ in args]
+        anything = [Expected(no_array=type(arg) is not np.ndarray) for arg in args]
         guard = CallGuard(anything, function=self._state.function, unwatched=SAMPLE)
         self._installer.install_python(guard)
         return self._timed(self._state.run_python, args)

@@ -46,10 +46,10 @@ from typing import Any, cast
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
 from fusejit.dataclass import dataclass
 from fusejit.entry_stubs.stub_code import (
-    CALLING,
     LAUNCHING,
     FunctionBody,
     StubLayout,
+    calling,
     code_of_body,
     code_of_text,
 )
@@ -244,7 +244,7 @@ class EntryStub:
         about = self._layout, self.signature, self._code
         code = code_of_body(body, guard.unwatched, *about)
         if code is None:
-            code = self._code_of_text(CALLING)
+            code = self._code_of_text(calling(guard.unwatched))
         own.first, own.guard, own.run = no_variant, guard.rejects, body.run
         if body.helper is not None:
             own.helper = body.value

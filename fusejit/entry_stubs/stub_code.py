@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import textwrap
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, cast
@@ -36,14 +37,11 @@ def factory({free}):
         return {result}
     return entry_stub
 """
-CALLING = """
-def factory({free}):
-    def entry_stub({parameters}):
-        nonlocal {free}
-        {result} = {own}.guard
-        if {result}({arguments}):
-            return {own}.dispatch_miss({all})
-        return {own}.run({arguments})
+_CALLING = """
+def factory({{free}}):
+    def entry_stub({{parameters}}):
+{asking}
+        return {{own}}.run({{arguments}})
     return entry_stub
 """
 _GUARDED = """
@@ -138,6 +136,16 @@ class StubLayout:
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
 
 
+def calling(unwatched: int) -> str:
+    """The text that calls the user's function, after what is asked."""
+    return _CALLING.format(asking=textwrap.indent(_asking(unwatched), " " * 8))
+
+
+def _asking(unwatched: int) -> str:
+    """What is asked, where so many calls may pass at a time without being looked at."""
+    return _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
+
+
 def code_of_text(
     text: str, layout: StubLayout, signature: inspect.Signature, of_user: CodeType
 ) -> CodeType:
@@ -152,6 +160,7 @@ def code_of_text(
         free=", ".join(neutral),
         parameters=_parameters(signature),
         result=f"{prefix}result",
+        asked=f"{prefix}result",
         error=f"{prefix}error",
         own=neutral[layout.free.index(layout.own)],
         **_by_position(signature),
@@ -176,7 +185,7 @@ def code_of_body(
     definition = None if source is None else as_definition(source.node)
     if source is None or not layout.has_bodies or definition is None:
         return None
-    text = _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
+    text = _asking(unwatched)
     free = ", ".join(layout.free)
     names = {"free": free, "own": layout.own, "asked": layout.asked}
     text = text.format(**names, **_by_position(signature))

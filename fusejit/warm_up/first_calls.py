@@ -35,6 +35,7 @@ from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, re
 SETTLED = 64  # calls of a function without loops, before most of them are not looked at
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
 FEW = 64  # items or passes, of which no loops in each other run long
+MAX_DEPTH = 4  # calls in each other; a recursion that is deeper has one frame a call
 LOOK_SECONDS = 1e-2  # that calls may take together, between two that are looked at
 FIRST_UNWATCHED = 16  # calls that pass at once, at first
 MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
@@ -71,7 +72,7 @@ class FirstCalls:
         self._run = run
         self._code = ReachableCode(has_arrays=False, has_loops=False)
         self._counted: Callable[..., Any] | None = None
-        self._calls = 0
+        self._calls = self._depth = 0
         self._is_counted = self._is_settled = False
         self.seconds = 0.0
         self.is_guess = False
@@ -98,9 +99,9 @@ class FirstCalls:
         counted = self._counting(args) if self._code.has_loops else None
         if counted is not None:
             return self._timed(counted, args)
-        if self._calls >= SETTLED:
+        if self._calls >= SETTLED or self._depth >= MAX_DEPTH:
             self._settle(args, FIRST_UNWATCHED)
-        return self._timed(self._run, args) if self._code.has_loops else self._run(*args)
+        return self._timed(self._run, args)
 
     def _looked_at(self, args: tuple[Any, ...]) -> Any:
         """One of many calls by the function's own statements, to see whether others are alike."""
@@ -110,10 +111,11 @@ class FirstCalls:
             guard = self._entry_stub.guard
             if guard is not None and last_look(args) < guard.calls:
                 self._settle(args, NEVER)
-                return self._run(*args)
-            return self._run(*args) if self._entry_stub.resume(args) else MISS
+            elif not self._entry_stub.resume(args):
+                return MISS
+            return self._run(*args)
         passed = self._entry_stub.at_once
-        most = int(LOOK_SECONDS * self._calls / self.seconds)
+        most = int(LOOK_SECONDS * self._calls / max(self.seconds, 1e-9))
         if not self._entry_stub.resume(args, min(most, MAX_AT_ONCE)):
             return MISS
         return self._timed(self._run, args, passed)
@@ -125,13 +127,15 @@ class FirstCalls:
 
     def _is_worth_it(self) -> bool:
         """Whether the calls so far have taken so long that a trace may pay."""
+        if not self._code.has_loops:
+            return False
         self.is_guess = self.seconds > WORTH_SECONDS and speculation.affords()
         return self.is_guess
 
     def _settle(self, args: tuple[Any, ...], unwatched: int) -> None:
         """Have the function's own statements serve calls."""
         self._is_settled = True
-        anything = [Expected() for _ in args]
+        anything = [Expected(no_array=True) for _ in args]
         guard = CallGuard(anything, function=self._function, unwatched=unwatched)
         self._entry_stub.install_body(FunctionBody.of(self._function, self._run), guard)
 
@@ -158,12 +162,14 @@ class FirstCalls:
 
     def _timed(self, run: Callable[..., Any], args: tuple[Any, ...], passed: int = 0) -> Any:
         """A call that takes some time, as those did that have passed before it."""
+        self._depth += 1
         start = time.perf_counter()
         try:
             return run(*args)
         except LoopsTooLong:
             return MISS
         finally:
+            self._depth -= 1
             self.seconds += (time.perf_counter() - start) * (1 + passed)
             self._calls += passed
 

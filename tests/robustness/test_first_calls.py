@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -318,6 +320,34 @@ def test_what_a_function_reaches() -> None:
     assert reachable_code(calls_others, (2,)).has_loops
     assert not reachable_code(steps, (2,)).has_arrays
     assert reachable_code(by_helper, (2,)).has_arrays
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_a_recursion_comes_as_deep_as_undecorated() -> None:
+    def depth(n: Any) -> Any:
+        return 0 if n == 0 else 1 + deeper(n - 1)
+
+    def by_loop(n: Any) -> Any:
+        for _ in range(1):
+            return 0 if n == 0 else 1 + deeper(n - 1)
+
+    for function in (depth, by_loop):
+        deeper = tiered(function)
+        most = sys.getrecursionlimit() - len(inspect.stack(0)) - 80
+        assert deeper(most) == most
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_a_function_without_source() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def bare(x):\n    return x * 2", namespace)
+    made = tiered(namespace["bare"])
+    large = np.arange(50_000.0)
+    for _ in range(300):
+        assert made(2.0) == 4.0
+    for _ in range(600):
+        assert_same(made(large), large * 2)
+    assert is_traced(made)
 
 
 # ----------------------------------------------------------------------------------------- budgets
