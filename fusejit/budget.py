@@ -37,6 +37,9 @@ _LEAST = 0.01
 FIRST_SECONDS = 1.0
 """What a process may spend on guesses at once; loading the compiler takes about as long."""
 
+LEAST_SECONDS = 0.5
+"""What one guess may take, however little is left; the next one waits until it is paid for."""
+
 LOADED_SECONDS = 0.1
 """Seconds a process runs before it guesses, once the compiler is loaded."""
 
@@ -159,6 +162,10 @@ class Allowance:
             return True
         return self.is_guess and not speculation.affords()
 
+    def limit(self, seconds: float) -> float:
+        """Of ``seconds``, what a trace and its compilation may take now."""
+        return min(seconds, max(LEAST_SECONDS, speculation.left())) if self.is_guess else seconds
+
     @contextmanager
     def spending(self) -> Iterator[None]:
         """Put down how long some work takes, if it is done on a guess."""
@@ -193,11 +200,16 @@ class Speculation:
 
     def affords(self) -> bool:
         """Whether there is time for one more such function."""
-        if self._start is None:
-            return False
-        plain = self._clock() - self._start - self.spent
         least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
-        return plain > least and self.spent < FIRST_SECONDS + SHARE * plain
+        return self._plain() > least and self.left() > 0
+
+    def left(self) -> float:
+        """Seconds that may be spent now."""
+        return FIRST_SECONDS + SHARE * self._plain() - self.spent
+
+    def _plain(self) -> float:
+        """Seconds that the program has taken for itself."""
+        return 0.0 if self._start is None else self._clock() - self._start - self.spent
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -223,7 +235,7 @@ def compiling(
     name: str, seconds: float | Allowance, clock: Callable[[], float] | None = None
 ) -> Iterator[Budget]:
     """A compile of the function ``name`` that may take ``seconds``, or what is left of them."""
-    limit = seconds.left if isinstance(seconds, Allowance) else seconds
+    limit = seconds.limit(seconds.left) if isinstance(seconds, Allowance) else seconds
     budget = Budget(name, limit, clock or ProcessorTime())
     token = _current.set(budget)
     try:

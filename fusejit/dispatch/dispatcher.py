@@ -117,6 +117,8 @@ class Dispatcher:
                         made = self.compile_call(args)
                         note(made)
                     break
+        if self.state.allowance.is_guess and _is_of_kind(made, OutcomeKind.OUT_OF_TIME):
+            return self.postponed.run(args)
         return self._run_first(made, args)
 
     def _run_unseen(self, args: tuple[Any, ...]) -> Any:
@@ -175,7 +177,9 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
-        if _is_raised(known) and self.state.fallback_cache.is_guess(args):
+        if _is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(
+            args
+        ):
             result = self.run_expecting_exception(args)  # like the one before, most often
             self.state.fallback_cache.forget(args)
             return result
@@ -324,7 +328,8 @@ class Dispatcher:
         except CutShort as error:
             return error.outcome
         except OutOfTime as error:
-            self.state.fallback_cache.add_signature(args, error.outcome)
+            if not self.state.allowance.is_guess:  # which may have more time later
+                self.state.fallback_cache.add_signature(args, error.outcome)
             return error.outcome
         except FusejitError as error:
             if self.options.fullgraph:
@@ -376,8 +381,9 @@ class Dispatcher:
     ) -> Compiled | SegmentedFunction | InterpretedFunction:
         """The whole function as one variant."""
         discard_timings()
-        seconds = self.state.allowance if self.options.is_segment else self.options.compile_seconds
-        with compiling(self.function.__name__, seconds):
+        allowance = self.state.allowance
+        whole = allowance.limit(self.options.compile_seconds)
+        with compiling(self.function.__name__, allowance if self.options.is_segment else whole):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
             if self.options.on_error and may_raise_deferred(traced.graph):
                 return self.splitter.entered(self.splitter.per_statement(traced, args))
@@ -438,7 +444,7 @@ class Dispatcher:
 
     def run_fallback(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
-        if _is_raised(outcome):
+        if _is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
             result = self.run_expecting_exception(args)
             self.diagnostics.count(fallback(outcome.otherwise))
             return result
@@ -453,6 +459,6 @@ class Dispatcher:
         return self.state.run_python(*args)
 
 
-def _is_raised(outcome: Outcome | None) -> bool:
-    """Whether NumPy is expected to raise."""
-    return outcome is not None and outcome.kind is OutcomeKind.NUMPY_RAISES
+def _is_of_kind(outcome: Any, kind: OutcomeKind) -> bool:
+    """Whether something is an outcome of some kind."""
+    return isinstance(outcome, Outcome) and outcome.kind is kind

@@ -342,11 +342,10 @@ def test_a_function_without_source() -> None:
     namespace: dict[str, Any] = {}
     exec("def bare(x):\n    return x * 2", namespace)
     made = tiered(namespace["bare"])
-    large = np.arange(50_000.0)
     for _ in range(300):
         assert made(2.0) == 4.0
     for _ in range(600):
-        assert_same(made(large), large * 2)
+        assert_same(made(ROW), ROW * 2)
     assert is_traced(made)
 
 
@@ -374,6 +373,51 @@ def test_traces_in_vain_are_paid_for_by_calls() -> None:
     assert allowance.is_spent
     allowance.plain = allowance.wasted / budget.SHARE
     assert not allowance.is_spent
+
+
+def test_a_guess_has_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it does not finish is no reason to leave calls to Python for good."""
+    allowance = Allowance(10.0)
+    assert allowance.limit(10.0) == 10.0
+    allowance.is_guess = True
+    now = [0.0]
+    speculation = Speculation(lambda: now[0])
+    monkeypatch.setattr(budget, "speculation", speculation)
+    with speculation.spending():
+        pass
+    speculation.spent = 0.0
+    assert allowance.limit(10.0) == budget.FIRST_SECONDS
+    speculation.spent = 5.0
+    assert allowance.limit(10.0) == budget.LEAST_SECONDS
+    now[0] = 1000.0
+    assert allowance.limit(10.0) == 10.0
+
+
+def test_a_guess_that_runs_out_of_time_is_made_again_later(
+    monkeypatch: pytest.MonkeyPatch, traces: list[str]
+) -> None:
+    def total(data: Any) -> Any:
+        result = 0.0
+        for value in data:
+            result += value * 2
+        return result
+
+    monkeypatch.setattr(first_calls, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(Speculation, "affords", lambda self: True)
+    monkeypatch.setattr(budget, "WASTED_SECONDS", 0.0)
+    limits = [0.0]
+    monkeypatch.setattr(Allowance, "limit", lambda self, seconds: limits[0])
+    fused = tiered(total)
+    data = [1.0, 2.0] * 5000
+    for _ in range(3):
+        assert fused(data) == 30000.0
+    assert traces == ["total"]
+    assert not fused.variants.fallbacks
+    limits[0] = 10.0
+    fused.__fusejit_state__.allowance.plain = 1e9
+    for _ in range(call_guard.SAMPLE + 1):
+        assert fused(data) == 30000.0
+    assert len(traces) > 1
 
 
 class State:
