@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fusejit.codegen.launcher.call_guard import CallGuard
     from fusejit.segments.segmented import SegmentedFunction
     from fusejit.stages import Compiled
+    from fusejit.warm_up.first_calls import FirstCalls
 
 
 class Variants:
@@ -25,6 +26,7 @@ class Variants:
         self.fallbacks: Counter[str] = Counter()
         self.passed: tuple[str, CallGuard] | None = None  # fallback calls that are not asked about
         self.interpreted = ""  # what a call costs that Python runs, as compiling does not pay
+        self.first_calls: FirstCalls | None = None  # as long as none was traced
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, ()  # machine code stays in its process
@@ -72,6 +74,8 @@ class Variants:
             lines.append(
                 f"  Python runs it, because compiling would gain nothing: {self.interpreted}"
             )
+        if self.first_calls is not None:
+            lines.append(f"  Python runs it{self.first_calls.told()}")
         for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""

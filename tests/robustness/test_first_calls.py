@@ -130,6 +130,7 @@ def test_what_has_neither_arrays_nor_loops_is_python_s(argument: Any) -> None:
     for _ in range(500):
         assert_same(fused(argument), argument + argument)
     assert not is_traced(fused)
+    assert "Python runs it: it has neither arrays nor loops" in repr(fused.variants)
 
 
 @pytest.mark.usefixtures("never_affordable")
@@ -209,8 +210,10 @@ def test_a_call_that_runs_long_begins_anew(monkeypatch: pytest.MonkeyPatch) -> N
     fused = tiered(steps)
     assert fused(6) == 8
     assert not is_traced(fused)
+    assert "Python runs it so far: its calls have taken " in repr(fused.variants)
     assert fused(27) == 111
     assert is_traced(fused)
+    assert "so far" not in repr(fused.variants)
 
 
 TABLE = [1, 2]
