@@ -322,9 +322,7 @@ class _Cut:
         if is_tail:
             later = set()
         read = later | self.captured  # functions that were made go on reading the latter
-        handed_on = set() if returns else assigned(run) & read & self.local
-        seen = self.captured | self.in_texts
-        outputs = sorted(n for n in handed_on if n in seen or self._comes_from_elsewhere(n, run))
+        outputs = [] if returns else sorted(assigned(run) & read & self.local)
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
         is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)
