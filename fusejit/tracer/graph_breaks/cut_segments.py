@@ -170,6 +170,7 @@ class _Cut:
         self.contexts = EndedContexts(fresh)
         self.singly = False
         self.keeps_names = False
+        self.read_outside: set[str] = set()  # names of the body that others read afterwards
         self.is_repeated = False
         self.in_loop = False
         self.counts = counts(body)
@@ -182,8 +183,9 @@ class _Cut:
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
         # of a segment that keeps its names the last statement returns them
-        kept = mentioned(self.original.body[-1]) & self.local if self.keeps_names else set()
-        new = self.block(self.body, kept, is_tail=not self.keeps_names)
+        if self.keeps_names:
+            self.read_outside = mentioned(self.original.body[-1]) & self.local
+        new = self.block(self.body, self.read_outside, is_tail=not self.keeps_names)
         new = self.contexts.counted(new)
         read = {n for s in new for n in mentioned(s)} & self.local
         if unbound := sorted(read - assigned(new) - {*self.parameters}):
@@ -322,7 +324,9 @@ class _Cut:
         if is_tail:
             later = set()
         read = later | self.captured  # functions that were made go on reading the latter
-        outputs = [] if returns else sorted(assigned(run) & read & self.local)
+        handed_on = set() if returns else assigned(run) & read & self.local
+        seen = self.captured | self.in_texts | self.read_outside  # not by statements of the body
+        outputs = sorted(n for n in handed_on if n in seen or self._comes_from_elsewhere(n, run))
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
         is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)
