@@ -17,10 +17,11 @@ fusejit.errors.OutOfTime: compiling took longer than 10 s (LLVM 7 s, trace 3 s)
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -44,7 +45,10 @@ LOADED_SECONDS = 0.1
 """Seconds a process runs before it guesses, once the compiler is loaded."""
 
 WASTED_SECONDS = 0.2
-"""What traces of a function may take that end in nothing, before Python has run it for longer."""
+"""What traces of one kind of calls may take in vain, before Python has run them for longer."""
+
+MAX_WASTED_KINDS = 10
+"""How many kinds of calls of one function may take so much."""
 
 SHARE = 0.1
 """Of the time that Python takes, what guesses and traces in vain may take in the long run."""
@@ -143,8 +147,6 @@ class Allowance:
         How many variants they have.
     is_guess : bool
         Whether nobody knows yet if the function is worth it.
-    wasted : float
-        Seconds of traces that ended in nothing.
     plain : float
         Seconds of calls that Python ran instead.
     """
@@ -153,12 +155,19 @@ class Allowance:
         self.left = seconds
         self.made = 0
         self.is_guess = False
-        self.wasted = self.plain = 0.0
+        self.plain = 0.0
+        self._wasted: dict[Hashable, float] = {}
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether calls must be Python's for now."""
-        if self.wasted > WASTED_SECONDS + SHARE * self.plain:
+    def waste(self, kind: Hashable, seconds: float) -> None:
+        """A trace of some kind of calls ended in nothing."""
+        self._wasted[kind] = self._wasted.get(kind, 0.0) + seconds
+
+    def is_spent(self, kind: Hashable) -> bool:
+        """Whether calls of some kind must be Python's for now."""
+        paid = SHARE * self.plain
+        if self._wasted.get(kind, 0.0) > WASTED_SECONDS + paid:
+            return True
+        if sum(self._wasted.values()) > MAX_WASTED_KINDS * WASTED_SECONDS + paid:
             return True
         return self.is_guess and not speculation.affords()
 
@@ -198,6 +207,10 @@ class Speculation:
         self._start: float | None = None
         self.spent = 0.0
 
+    def renew(self) -> None:
+        """In a forked child, which has a clock of its own."""
+        self._start, self.spent = None, 0.0
+
     def affords(self) -> bool:
         """Whether there is time for one more such function."""
         least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
@@ -225,6 +238,9 @@ class Speculation:
 
 speculation = Speculation()
 """That of this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=speculation.renew)
 
 
 _current: ContextVar[Budget | None] = ContextVar("fusejit_budget", default=None)

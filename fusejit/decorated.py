@@ -92,7 +92,7 @@ class Decorated:
                 run = CallArguments(self.function, self.signature).run
                 of_user = cast(Any, self.function)
                 self._warm_up = FirstCalls(of_user, self.entry_stub, run)
-                self.variants.first_calls = self._warm_up
+                self.variants.untraced = self._warm_up
         return self._warm_up
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -119,7 +119,7 @@ class Decorated:
             with self._lock:
                 if self._dispatcher is None:
                     self._dispatcher = _dispatcher_class()(self)
-                    self.variants.first_calls = None
+                    self.variants.untraced = None
         return self._dispatcher
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fusejit.codegen.launcher.call_guard import CallGuard
+    from fusejit.dispatch.postponed_traces import PostponedTraces
     from fusejit.segments.segmented import SegmentedFunction
     from fusejit.stages import Compiled
     from fusejit.warm_up.first_calls import FirstCalls
@@ -26,7 +27,7 @@ class Variants:
         self.fallbacks: Counter[str] = Counter()
         self.passed: tuple[str, CallGuard] | None = None  # fallback calls that are not asked about
         self.interpreted = ""  # what a call costs that Python runs, as compiling does not pay
-        self.first_calls: FirstCalls | None = None  # as long as none was traced
+        self.untraced: FirstCalls | PostponedTraces | None = None  # why Python runs calls for now
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, ()  # machine code stays in its process
@@ -74,8 +75,8 @@ class Variants:
             lines.append(
                 f"  Python runs it, because compiling would gain nothing: {self.interpreted}"
             )
-        if self.first_calls is not None:
-            lines.append(f"  Python runs it{self.first_calls.told()}")
+        if self.untraced is not None:
+            lines.append(f"  Python runs it{self.untraced.told()}")
         for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""

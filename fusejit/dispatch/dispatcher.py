@@ -108,12 +108,12 @@ class Dispatcher:
             result = self._run_expected_fallback(args)
             if not isinstance(result, Outcome):
                 return result
-            if self.state.allowance.is_spent:
+            if self.postponed.must_wait(args):
                 return self.postponed.run(args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen
                 if is_same and self.variants.segmented is None:  # no other thread made one
-                    with self.postponed.tracing() as note:
+                    with self.postponed.tracing(args) as note:
                         made = self.compile_call(args)
                         note(made)
                     break

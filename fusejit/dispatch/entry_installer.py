@@ -60,11 +60,15 @@ class EntryInstaller:
             self._entry_stub.install_launcher(self.run_segments if is_for_all else no_variant)
 
     # -- the function itself --------------------------------------------------------------------
-    def install_interpreted(self, guard: CallGuard) -> None:
-        """Have Python serve calls that a guard lets pass, among others."""
+    def install_interpreted(self, guard: CallGuard, key: object = None) -> None:
+        """Have Python serve calls that a guard lets pass, among others.
+
+        Of two with one ``key`` the newer one does; without one each has its own.
+        """
         way = guarded(guard, self._state.run_python)
         alone = partial(self.install_python, guard)
-        self._state.inline_cache.record(CacheEntry(way, Priority.PYTHON, guard, alone))
+        entry = CacheEntry(way, Priority.PYTHON, guard if key is None else key, alone)
+        self._state.inline_cache.record(entry)
 
     def install_python(self, guard: CallGuard) -> bool:
         """Have the function's own statements serve calls, unless a variant does."""

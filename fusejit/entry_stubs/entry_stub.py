@@ -262,13 +262,13 @@ class EntryStub:
         Twice as many pass each time, up to ``most``.
         """
         guard, own = self.guard, self._own
-        if guard is None or not 0 < guard.unwatched < NEVER or length_hint(own.calls):
+        if guard is None or not guard.unwatched or self.function.__code__ not in self.bodies:
             return False
-        if self.function.__code__ not in self.bodies:
-            return False
-        guard.count(self.at_once)
         if guard.would_reject(args):
             return False
+        if guard.unwatched == NEVER or length_hint(own.calls):  # by another thread, just now
+            return True
+        guard.count(self.at_once)
         self.at_once = max(1, min(2 * self.at_once, most))
         own.calls = repeat(None, self.at_once)
         return True

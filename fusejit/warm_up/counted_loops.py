@@ -80,10 +80,9 @@ def _made(
         code = compile_function(source, node, function.__code__, (_PASSES, _RAISED))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
 
     def run(*args: Any) -> Any:
-        given = {**cells, _PASSES: CellType(repeat(None, passes)), _RAISED: CellType(LoopsTooLong)}
+        given = {_PASSES: CellType(repeat(None, passes)), _RAISED: CellType(LoopsTooLong)}
         closure = tuple(given[name] for name in code.co_freevars)
         made = FunctionType(code, function.__globals__, None, None, closure)
         return made(*args)
@@ -95,6 +94,8 @@ def _may_begin_anew(function: FunctionType, node: ast.FunctionDef) -> bool:
     """Whether a call changes nothing that was there before."""
     inner = [part for statement in node.body for part in ast.walk(statement)]
     if any(isinstance(part, _REFUSED) for part in inner) or node.args.kwonlyargs:
+        return False
+    if function.__code__.co_freevars:
         return False
     if node.args.vararg is not None or node.args.kwarg is not None:
         return False
@@ -120,8 +121,6 @@ def _may_begin_anew(function: FunctionType, node: ast.FunctionDef) -> bool:
 
 def _known(function: FunctionType, name: str) -> Any:
     """What a name from outside stands for; an object that may be changed if that is not told."""
-    if name in function.__code__.co_freevars:
-        return object()
     if name in function.__globals__:
         return function.__globals__[name]
     return vars(builtins).get(name, object())

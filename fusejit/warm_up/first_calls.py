@@ -85,15 +85,16 @@ class FirstCalls:
             return self._looked_at(args)
         is_looked_into = not self._calls & (self._calls - 1)  # the first, second, fourth ..
         self._calls += 1
-        if self._are_of_arrays(args, DEPTH if is_looked_into else 0):
+        if self._are_of_arrays(args, 0):
             return MISS
         if is_looked_into:
             with speculation.spending():
                 if self._calls == 1:
                     self._code = reachable_code(self._function, args)
-                runs_long = self._code.has_loops and self._runs_long(args)
-            if runs_long or self._code.has_arrays:
-                return MISS
+                if self._code.has_arrays or self._are_of_arrays(args, DEPTH):
+                    return MISS
+                if self._code.has_loops and self._runs_long(args):
+                    return MISS
         if self._is_worth_it():
             return MISS
         counted = self._counting(args) if self._code.has_loops else None
@@ -128,8 +129,7 @@ class FirstCalls:
 
     def _are_of_arrays(self, args: tuple[Any, ...], depth: int) -> bool:
         """Whether arguments are arrays, or hold some."""
-        names = self._function.__code__.co_names
-        return any(holds_array(arg, names, depth) for arg in args)
+        return any(holds_array(arg, self._code.names, depth) for arg in args)
 
     def _is_worth_it(self) -> bool:
         """Whether the calls so far have taken so long that a trace may pay."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import islice
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -42,10 +42,13 @@ class ReachableCode:
         Whether it may deal with arrays that no argument holds.
     has_loops : bool
         Whether a call may take longer than its statements, one after the other.
+    names : frozenset of str
+        Of globals and attributes, in it and in what it calls.
     """
 
     has_arrays: bool
     has_loops: bool
+    names: frozenset[str] = frozenset()
 
 
 def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode:
@@ -53,6 +56,7 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
     classes = [type(arg) for arg in args if type(arg) not in _SIMPLE]
     seen: set[CodeType] = set()
     waiting: deque[tuple[FunctionType, int, bool]] = deque([(function, 0, True)])
+    names: set[str] = set()
     has_loops = False
     while waiting:
         one, level, decides_loops = waiting.popleft()
@@ -60,16 +64,19 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
             continue
         seen.add(one.__code__)
         if len(seen) > _MAX_FUNCTIONS:
-            return ReachableCode(has_arrays=False, has_loops=True)
+            return ReachableCode(False, True, frozenset(names))
         has_loops = has_loops or (decides_loops and _has_loop(one.__code__))
-        for value in _named(one, classes):
-            if level <= _NEAR and _is_of_arrays(value):
+        own = {*_names_read(one.__code__)}
+        if level <= _NEAR:
+            names |= own
+        for value in _named(one, own, classes):
+            if level <= _NEAR and (_is_of_arrays(value) or holds_array(value, own, 1)):
                 return ReachableCode(True, True)
             for called in _functions_of(value):
                 served = served_by(called)
                 of_user = called if served is None else served.function
                 waiting.append((of_user, level + 1, decides_loops and served is None))
-    return ReachableCode(False, has_loops)
+    return ReachableCode(False, has_loops, frozenset(names))
 
 
 def holds_array(value: Any, names: Iterable[str], depth: int = DEPTH) -> bool:
@@ -106,23 +113,37 @@ def _names_read(code: CodeType) -> Iterator[str]:
             yield from _names_read(inner)
 
 
-def _named(function: FunctionType, classes: Iterable[type]) -> Iterator[Any]:
-    """What the names of a function stand for, as names and as attributes of its arguments."""
-    names = {*_names_read(function.__code__)}
-    for name in names:
-        if name in function.__globals__:
-            yield function.__globals__[name]
+def _named(function: FunctionType, names: Set[str], classes: Iterable[type]) -> Iterator[Any]:
+    """What the names of a function stand for, as names and as attributes of objects.
+
+    Of objects there are the arguments, of some classes, and those that names stand for.
+    """
+    kinds = {*classes}
+    for value in (*_of_globals(function, names), *_of_cells(function)):
+        yield value
+        if type(value) not in _NO_DATA and not _is_standard(module_of(type(value))):
+            kinds.add(type(value))
+    for kind in kinds:
+        for base in bases_of(kind):
+            for name, value in members_of(base).items():
+                if name in names or name == "__call__":
+                    yield value
+    for name in names & {*_ARRAY_LIBRARIES}:  # imported in the function
+        if name in sys.modules:
+            yield sys.modules[name]
+
+
+def _of_globals(function: FunctionType, names: Set[str]) -> Iterator[Any]:
+    known = function.__globals__
+    yield from (known[name] for name in names if name in known)
+
+
+def _of_cells(function: FunctionType) -> Iterator[Any]:
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
         except ValueError:  # it is empty
             continue
-    for kind in classes:
-        for base in bases_of(kind):
-            yield from (value for name, value in members_of(base).items() if name in names)
-    for name in names & {*_ARRAY_LIBRARIES}:  # imported in the function
-        if name in sys.modules:
-            yield sys.modules[name]
 
 
 def _is_of_arrays(value: Any) -> bool:
@@ -168,8 +189,11 @@ def _functions_of(value: Any) -> Iterator[FunctionType]:
         yield from _functions_of(value.__func__)
     elif type(value) is property:
         yield from (f for f in (value.fget, value.fset) if type(f) is FunctionType)
-    elif type(value) is FunctionType and not _is_standard(value.__module__):
-        yield value
+    elif type(value) is FunctionType:
+        yield from () if _is_standard(value.__module__) else (value,)
+    else:  # of `functools`: the function within
+        inner = (held_by(value, name) for name in ("__wrapped__", "func"))
+        yield from (one for one in inner if type(one) is FunctionType)
 
 
 def _is_standard(module: Any) -> bool:

@@ -371,11 +371,15 @@ def test_a_process_spends_on_guesses_in_proportion() -> None:
 
 def test_traces_in_vain_are_paid_for_by_calls() -> None:
     allowance = Allowance(10.0)
-    assert not allowance.is_spent
-    allowance.wasted = 2 * budget.WASTED_SECONDS
-    assert allowance.is_spent
-    allowance.plain = allowance.wasted / budget.SHARE
-    assert not allowance.is_spent
+    assert not allowance.is_spent("of floats")
+    allowance.waste("of floats", 2 * budget.WASTED_SECONDS)
+    assert allowance.is_spent("of floats")
+    assert not allowance.is_spent("of integers")
+    allowance.plain = 2 * budget.WASTED_SECONDS / budget.SHARE
+    assert not allowance.is_spent("of floats")
+    for k in range(budget.MAX_WASTED_KINDS + 20):
+        allowance.waste(k, budget.WASTED_SECONDS)
+    assert allowance.is_spent("of integers")
 
 
 def test_a_guess_has_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,8 +430,10 @@ def test_a_guess_that_runs_out_of_time_is_made_again_later(
 class State:
     def __init__(self, n: int) -> None:
         self.coords = np.arange(3.0 * n).reshape(n, 3)
+        self.weights = np.arange(1.0 * n)
 
 
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 def test_a_wrong_guess_is_not_made_again_and_again(
     monkeypatch: pytest.MonkeyPatch, traces: list[str]
 ) -> None:
@@ -439,17 +445,21 @@ def test_a_wrong_guess_is_not_made_again_and_again(
         first = subset & accepted
         second = accepted[subset]
         old.coords[first] = new.coords[second]
+        old.weights[first] = new.weights[second]
         return old
 
     fused = tiered(update)
     subset = np.arange(8) % 2 == 0
     for k in range(60):
-        accepted = (np.arange(8) + k) % 3 == 0
+        accepted = np.zeros(8, bool)
+        accepted[subset] = (np.arange(4) + k) % 3 == 0
         ours, plain = State(8), State(8)
         fused(ours, State(4), accepted, subset)
         update(plain, State(4), accepted, subset)
         assert_same(ours.coords, plain.coords)
+        assert_same(ours.weights, plain.weights)
     assert len(traces) == 1
+    assert "for now: traces that ended in nothing" in repr(fused.variants)
 
 
 # ---------------------------------------------------------------------------- calls not looked at

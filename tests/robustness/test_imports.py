@@ -62,7 +62,7 @@ ALLOWED = {
         *("entry_stubs", "decorated", "explain", "failures", "notices", "stages", "tiering"),
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
-    "variants": {"stages", "segments", "codegen", "ir", "warm_up"},
+    "variants": {"stages", "dispatch", "segments", "codegen", "ir", "warm_up"},
     "package_files": set(),
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),

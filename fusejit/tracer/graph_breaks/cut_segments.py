@@ -266,7 +266,7 @@ class _Cut:
         perhaps = assigned([node]) - surely_assigned([node])
         handed = needed([node]) | perhaps & (later | self.captured)
         return not any(
-            self._comes_from_elsewhere(name, [node])
+            name in self.read_outside & perhaps or self._comes_from_elsewhere(name, [node])
             for name in handed & self.possibly_unbound.at(node)
         )
 

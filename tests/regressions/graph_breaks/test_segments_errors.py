@@ -83,6 +83,18 @@ def with_quietly_loop(x: Any, log: Any) -> Any:
     return s, i, t, x
 
 
+def bound_in_a_loop_before_an_end(x: Any, log: Any) -> Any:
+    """The value was None: a loop that may bind nothing was given a name without a value."""
+    rows = x[None]
+    log.append(1)
+    w = None
+    with Ends(log):
+        for i in range(rows.shape[0]):
+            w = rows[i] + 1
+        raise IndexError(str(np.size(x)))
+    return w, rows
+
+
 def walrus_fails(x: Any, log: Any) -> Any:
     a = 0
     try:
@@ -310,6 +322,7 @@ PROGRAMS = [
     try_loop_name,
     try_loop_totals,
     with_quietly_loop,
+    bound_in_a_loop_before_an_end,
     walrus_fails,
     two_targets,
     unpack_fails,
