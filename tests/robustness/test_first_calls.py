@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -99,6 +101,55 @@ def by_class(n: Any) -> Any:
     return Holder(n).doubled()
 
 
+class Stepping:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def step(self) -> None:
+        self.x = self.x * 2 + 1
+
+
+def by_undecorated_method(stepping: Any) -> Any:
+    for _ in range(3):
+        stepping.step()
+    return stepping.x
+
+
+MODEL = Stepping(np.arange(3.0))
+
+
+def of_a_global_object(n: Any) -> Any:
+    return MODEL.x * n
+
+
+@functools.lru_cache
+def cached_table(n: Any) -> Any:
+    return np.arange(n)
+
+
+def by_cached_function(n: Any) -> Any:
+    return cached_table(n) + 1
+
+
+def by_partial(n: Any) -> Any:
+    return THREE_MORE(n)
+
+
+THREE_MORE = functools.partial(by_library)
+
+
+class Called:
+    def __call__(self, n: Any) -> Any:
+        return np.arange(n)
+
+
+CALLED = Called()
+
+
+def by_called_object(n: Any) -> Any:
+    return CALLED(n)
+
+
 ROW = np.arange(3.0)
 OF_ARRAYS: list[tuple[Callable[[Any], Any], Any]] = [
     (twice, ROW),
@@ -112,6 +163,10 @@ OF_ARRAYS: list[tuple[Callable[[Any], Any], Any]] = [
     (by_library, 3),
     (by_helper, 3),
     (by_class, 3),
+    (of_a_global_object, 3),
+    (by_cached_function, 3),
+    (by_partial, 3),
+    (by_called_object, 3),
 ]
 
 
@@ -120,6 +175,13 @@ OF_ARRAYS: list[tuple[Callable[[Any], Any], Any]] = [
 def test_what_deals_with_arrays_is_traced_at_once(function: Any, argument: Any) -> None:
     fused = tiered(function)
     assert_same(fused(argument), function(argument))
+    assert is_traced(fused)
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_arrays_of_an_object_that_its_method_uses_are_seen() -> None:
+    fused = tiered(by_undecorated_method)
+    assert_same(fused(Stepping(ROW)), by_undecorated_method(Stepping(ROW)))
     assert is_traced(fused)
 
 
@@ -369,6 +431,17 @@ def test_a_process_spends_on_guesses_in_proportion() -> None:
     assert speculation.affords()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_forked_child_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its clock begins at zero: it would have had to run for as long as its parent first."""
+    monkeypatch.setattr(budget.speculation, "_start", 1e9)
+    child = os.fork()
+    if not child:
+        os._exit(0 if budget.speculation._start is None else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+
+
 def test_traces_in_vain_are_paid_for_by_calls() -> None:
     allowance = Allowance(10.0)
     assert not allowance.is_spent("of floats")
@@ -462,7 +535,48 @@ def test_a_wrong_guess_is_not_made_again_and_again(
     assert "for now: traces that ended in nothing" in repr(fused.variants)
 
 
+def test_arrays_are_no_guess(monkeypatch: pytest.MonkeyPatch, traces: list[str]) -> None:
+    """A function that was traced on a guess, and could not be afforded: arrays come."""
+
+    def total(data: Any) -> Any:
+        result = data[0] * 0
+        for value in data:
+            result = result + value
+        return result
+
+    monkeypatch.setattr(first_calls, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(Speculation, "affords", lambda self: True)
+    fused = tiered(total)
+    for _ in range(2):
+        assert fused([1.0, 2.0]) == 3.0
+    assert traces
+    traces.clear()
+    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+    large = np.arange(6000.0).reshape(3, 2000)
+    for _ in range(call_guard.SAMPLE + 2):
+        assert_same(fused(large), total(large))
+    assert traces
+
+
 # ---------------------------------------------------------------------------- calls not looked at
+def test_threads_that_find_no_calls_left_go_on() -> None:
+    """The second thread finds that the first one has let more calls pass."""
+
+    def shown(k: Any) -> Any:
+        return k, k
+
+    fused = tiered(shown)
+    for k in range(first_calls.SETTLED + 1):
+        fused(k)
+    stub = fused.__fusejit_state__.entry_stub
+    for _ in stub._own.calls:
+        pass
+    miss = stub._own.dispatch_miss
+    assert miss((1,)) == (1, 1)
+    assert miss((2,)) == (2, 2)  # calls are left
+    assert not is_traced(fused)
+
+
 def test_what_may_pass_without_being_looked_at() -> None:
     class Plain:
         pass
