@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, is_native
+from fusejit.codegen.launcher.call_guard import NEVER, SAMPLE, CallGuard, Expected, is_native
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate, without_warm_up
 
@@ -193,6 +193,22 @@ def test_replaced_code_and_defaults_are_noticed() -> None:
     assert [fused(k) for k in range(3)] == [10, 11, 12]
     fused.__code__ = retiring(other).__code__
     assert [fused(k) for k in range(3)] == [-10, -9, -8]
+
+
+def test_parts_of_the_undecorated_function_are_noticed_when_a_call_is_looked_at() -> None:
+    def program(k: Any, step: Any = 1) -> Any:
+        return k + step
+
+    def other(k: Any, step: Any = 1) -> Any:
+        return k - step
+
+    fused = retiring(program)
+    assert [fused(k) for k in range(3)] == [1, 2, 3]
+    assert is_python_s(fused)
+    program.__defaults__ = (10,)
+    assert [fused(5) for _ in range(2 * SAMPLE)][-1] == 15
+    program.__code__ = other.__code__
+    assert [fused(5) for _ in range(2 * SAMPLE)][-1] == -5
 
 
 def test_larger_arguments_are_compiled_and_smaller_ones_stay_right() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import fuse_jit
-from fusejit_testing.oracle import compare_outcomes, run
+from fusejit import FuseWarning
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 X = np.arange(3.0)
 
@@ -51,6 +51,8 @@ def of_a_loop(x: Any) -> Any:
     "function", [of_an_argument, of_results, of_a_branch, of_a_loop], ids=lambda f: f.__name__
 )
 def test_identity(function: Callable[..., Any]) -> None:
-    fused = fuse_jit(warn=False)(function)  # Python runs what asks
-    for x in (X, -X):
-        compare_outcomes(run(function, (x,)), run(fused, (x,)))
+    fused = decorate(function, jit=False)
+    with pytest.warns(FuseWarning, match="are one object"):  # Python runs what asks
+        outcomes = [run(fused, (x,)) for x in (X, -X)]
+    for x, outcome in zip((X, -X), outcomes, strict=True):
+        compare_outcomes(run(function, (x,)), outcome)
