@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit.codegen.launcher.call_guard import NEVER, SAMPLE, CallGuard, Expected, is_native
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, is_native
+from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate, without_warm_up
 
@@ -206,9 +207,9 @@ def test_parts_of_the_undecorated_function_are_noticed_when_a_call_is_looked_at(
     assert [fused(k) for k in range(3)] == [1, 2, 3]
     assert is_python_s(fused)
     program.__defaults__ = (10,)
-    assert [fused(5) for _ in range(2 * SAMPLE)][-1] == 15
+    assert [fused(5) for _ in range(MAX_AT_ONCE + 1)][-1] == 15
     program.__code__ = other.__code__
-    assert [fused(5) for _ in range(2 * SAMPLE)][-1] == -5
+    assert [fused(5) for _ in range(MAX_AT_ONCE + 1)][-1] == -5
 
 
 def test_larger_arguments_are_compiled_and_smaller_ones_stay_right() -> None:
