@@ -129,12 +129,12 @@ def test_recomputation_is_said() -> None:
 
 def test_a_producer_that_others_read_stays() -> None:
     def twice(a: Any) -> Any:
-        e = np.exp(a)
+        e = np.sqrt(np.abs(a))
         return e + 1, e * 2
 
-    h = schedule(twice, A)["add"].tile(i=4).fuse("exp")
+    h = schedule(twice, A)["add"].tile(i=4).fuse("sqrt")
     assert "and outside, where others read it" in h.schedule.log
-    np.testing.assert_array_equal(h.schedule.compile()(A)[1], np.exp(A) * 2)
+    np.testing.assert_array_equal(h.schedule.compile()(A)[1], np.sqrt(np.abs(A)) * 2)
 
 
 def test_rematerialize(s: Schedule) -> None:
@@ -239,7 +239,7 @@ def test_a_recipe_of_a_decorated_function() -> None:
     assert "loop over" in fused.explain(A, B)
 
     def other(a: Any) -> Any:
-        return np.exp(a)
+        return np.square(a)
 
     with pytest.raises(ScheduleError, match="no op is named 'maximum'"):
         fuse_jit(schedule=recipe, fullgraph=True)(other)(A)
@@ -250,7 +250,7 @@ def test_a_recipe_of_a_decorated_function() -> None:
     with pytest.raises(KeyError, match="of the recipe"):  # not an internal error
         fuse_jit(schedule=broken)(other)(A)
     with pytest.warns(fusejit.FuseWarning, match="other runs without its schedule: no op"):
-        np.testing.assert_array_equal(fuse_jit(schedule=recipe)(other)(A), np.exp(A))
+        np.testing.assert_array_equal(fuse_jit(schedule=recipe)(other)(A), np.square(A))
 
 
 def test_guards_that_do_not_hold() -> None:
