@@ -36,22 +36,22 @@ _LEAST = 0.01
 
 
 FIRST_SECONDS = 1.0
-"""What a process may spend on guesses at once; loading the compiler takes about as long."""
+"""Seconds that a process may spend on speculation at once; loading the compiler takes as long."""
 
 LEAST_SECONDS = 0.5
-"""What one guess may take, however little is left; the next one waits until it is paid for."""
+"""Seconds that one speculative trace may take at least; the next one waits longer for it."""
 
 LOADED_SECONDS = 0.1
-"""Seconds a process runs before it guesses, once the compiler is loaded."""
+"""Seconds that a process runs before it speculates, once the compiler is loaded."""
 
 WASTED_SECONDS = 0.2
-"""What traces of one kind of calls may take in vain, before Python has run them for longer."""
+"""Seconds that failed traces of one signature may take, whatever its calls have taken."""
 
-MAX_WASTED_KINDS = 10
-"""How many kinds of calls of one function may take so much."""
+MAX_WASTED_SIGNATURES = 10
+"""How many signatures of one function may take as long."""
 
 SHARE = 0.1
-"""Of the time that Python takes, what guesses and traces in vain may take in the long run."""
+"""Share of the interpreted time that speculation and failed traces may take in the long run."""
 
 
 class ProcessorTime:
@@ -145,40 +145,42 @@ class Allowance:
         Seconds that no compile has taken yet.
     made : int
         How many variants they have.
-    is_guess : bool
-        Whether nobody knows yet if the function is worth it.
+    is_speculative : bool
+        Whether the function may not be worth a trace.
     plain : float
-        Seconds of calls that Python ran instead.
+        Seconds of interpreted calls.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
         self.made = 0
-        self.is_guess = False
+        self.is_speculative = False
         self.plain = 0.0
         self._wasted: dict[Hashable, float] = {}
 
-    def waste(self, kind: Hashable, seconds: float) -> None:
-        """A trace of some kind of calls ended in nothing."""
-        self._wasted[kind] = self._wasted.get(kind, 0.0) + seconds
+    def waste(self, signature: Hashable, seconds: float) -> None:
+        """Record a failed trace."""
+        self._wasted[signature] = self._wasted.get(signature, 0.0) + seconds
 
-    def is_spent(self, kind: Hashable) -> bool:
-        """Whether calls of some kind must be Python's for now."""
+    def is_spent(self, signature: Hashable) -> bool:
+        """Whether calls of a signature may not be traced now."""
         paid = SHARE * self.plain
-        if self._wasted.get(kind, 0.0) > WASTED_SECONDS + paid:
+        if self._wasted.get(signature, 0.0) > WASTED_SECONDS + paid:
             return True
-        if sum(self._wasted.values()) > MAX_WASTED_KINDS * WASTED_SECONDS + paid:
+        if sum(self._wasted.values()) > MAX_WASTED_SIGNATURES * WASTED_SECONDS + paid:
             return True
-        return self.is_guess and not speculation.affords()
+        return self.is_speculative and not speculation.affords()
 
     def limit(self, seconds: float) -> float:
-        """Of ``seconds``, what a trace and its compilation may take now."""
-        return min(seconds, max(LEAST_SECONDS, speculation.left())) if self.is_guess else seconds
+        """Limit the ``seconds`` of a trace and its compilation to what it may take now."""
+        return (
+            min(seconds, max(LEAST_SECONDS, speculation.left())) if self.is_speculative else seconds
+        )
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Put down how long some work takes, if it is done on a guess."""
-        if not self.is_guess:
+        """Record how long some work takes, if it is speculative."""
+        if not self.is_speculative:
             yield
             return
         with speculation.spending():
@@ -186,15 +188,15 @@ class Allowance:
 
 
 def compiler_is_loaded() -> bool:
-    """Whether a trace costs no more than the trace."""
+    """Whether a trace would not load the compiler first."""
     return "fusejit.dispatch.dispatcher" in sys.modules
 
 
 class Speculation:
-    """What a process spends on functions of which nobody knows yet whether they are worth it.
+    """The time that a process spends on functions that may not be worth a trace.
 
-    In proportion to the time that it takes otherwise: a program that ends soon must not load a
-    compiler first, and one of a hundred small functions must not wait for a hundred traces.
+    It is proportional to the time of the program itself: a short program does not load a compiler,
+    and a program of a hundred small functions does not wait for a hundred traces.
 
     Attributes
     ----------
@@ -208,11 +210,11 @@ class Speculation:
         self.spent = 0.0
 
     def renew(self) -> None:
-        """In a forked child, which has a clock of its own."""
+        """Start again in a forked child, which has a new clock."""
         self._start, self.spent = None, 0.0
 
     def affords(self) -> bool:
-        """Whether there is time for one more such function."""
+        """Whether there is time for one more such function now."""
         least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
         return self._plain() > least and self.left() > 0
 
@@ -221,12 +223,12 @@ class Speculation:
         return FIRST_SECONDS + SHARE * self._plain() - self.spent
 
     def _plain(self) -> float:
-        """Seconds that the program has taken for itself."""
+        """Seconds of the program itself."""
         return 0.0 if self._start is None else self._clock() - self._start - self.spent
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Put down how long something takes; the first time is when the program begins."""
+        """Record how long something takes; the clock of the program starts at the first time."""
         if self._start is None:
             self._start = self._clock()
         start = time.thread_time()
@@ -237,7 +239,7 @@ class Speculation:
 
 
 speculation = Speculation()
-"""That of this process."""
+"""The speculation of this process."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=speculation.renew)

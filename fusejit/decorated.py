@@ -83,7 +83,7 @@ class Decorated:
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
 
     def _first_calls(self) -> FirstCalls:
-        """What decides which call is the first to be traced."""
+        """The policy of first calls, made when needed."""
         if self._warm_up is None:
             with self._lock:
                 from fusejit.dispatch.call_arguments import CallArguments
@@ -126,12 +126,12 @@ class Decorated:
         """The first call that the entry stub does not serve by itself."""
         if self._dispatcher is None and self.warms_up and not cut_short():
             if not self.identity.holds():
-                return self._begun_anew(args)
+                return self._restarted(args)
             first_calls = self._first_calls()
             result = first_calls.call(args)
             if not isinstance(result, Outcome):
                 return result
-            self.allowance.is_guess = first_calls.is_guess
+            self.allowance.is_speculative = first_calls.is_speculative
             self.entry_stub.install_launcher(no_variant)
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
@@ -148,7 +148,7 @@ class Decorated:
             return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
 
-    def _begun_anew(self, args: tuple[Any, ...]) -> Any:
+    def _restarted(self, args: tuple[Any, ...]) -> Any:
         """A call of a function whose code or default values were replaced before it was traced."""
         stub = self.entry_stub
         with self._lock:
@@ -164,7 +164,7 @@ class Decorated:
         return stub.function(*positional, **keywords)
 
     def _cut_short(self, args: tuple[Any, ...], error: CutShort) -> Any:
-        """A call in a forked child in which our own modules may be loaded by halves."""
+        """Run a call in a forked child in which fusejit's modules may be incomplete."""
         if self.options.fullgraph:
             name = self.function.__name__
             raise UnsupportedError(f"{name}: this call cannot be compiled: {error}") from None

@@ -6,12 +6,12 @@ no instruction between taking it and the body of the ``with``.
 
 A child has the locks of its parent, but only the thread that forked. The rules:
 
-- No hook before a fork waits for who compiles: that thread may wait for a lock that an earlier hook
-  has taken (`logging` takes its own). Kernels and calls of NumPy are waited for, with a limit.
-- All locks of ours are in one table. A child takes them from threads that it does not have.
-- Whoever imports, traces or compiles holds a `WorkLock`. A child in which another thread held one,
-  or the lock of an import, of Numba or of LLVM, compiles nothing: modules, caches and LLVM may be
-  half done in it, and locks that are not ours stay taken. Python runs what was not compiled before
+- No hook before a fork waits for a thread that compiles: it may wait for a lock that an earlier
+  hook has taken (`logging` takes its own). Hooks wait for kernels and calls of NumPy, with a limit.
+- fusejit's locks are in one table. A child frees those that threads of the parent held.
+- A thread that imports, traces or compiles holds a `WorkLock`. A child in which another thread held
+  one, or the lock of an import, of Numba or of LLVM, compiles nothing: modules, caches and LLVM may
+  be incomplete in it, and the locks of others stay taken. Python runs what was not compiled before
   (`cut_short`).
 
 Examples
@@ -40,7 +40,7 @@ OF_OTHERS = (
     ("using LLVM", "llvmlite.binding.ffi", "lib._lock._lock"),
     ("compiling with Numba", "numba.core.compiler_lock", "global_compiler_lock._lock"),
 )
-"""Locks that compiling takes and that are not ours: what their holder does, module and path."""
+"""Locks of others that compiling takes: what their holder does, module and path."""
 
 
 class ForkSafeLock(_RLock):  # type: ignore[misc]
@@ -65,7 +65,7 @@ class ForkSafeLock(_RLock):  # type: ignore[misc]
 
 
 class WorkLock(ForkSafeLock):
-    """Held while something is imported, traced or compiled: in the middle, a child cannot go on."""
+    """A lock held while something is imported, traced or compiled."""
 
     is_of_work = True
 
@@ -99,7 +99,7 @@ _forks = 0
 
 
 def cut_short() -> str:
-    """What another thread was doing when this process was forked; empty if compiling is safe."""
+    """Describe the work that another thread did during the fork; empty if compiling is safe."""
     return _cut_short
 
 
@@ -127,7 +127,7 @@ def _may_be_taken(lock: Any) -> bool:
 
 
 def _renew_all() -> None:
-    """In a forked child: take all locks of ours, and note what was cut short."""
+    """In a forked child: free fusejit's locks, and record what was cut short."""
     global _cut_short, _forks
     _forks += 1
     stopped = [lock.is_of_work for lock in _all() if lock.renew()]
@@ -137,7 +137,7 @@ def _renew_all() -> None:
 
 
 def _stopped_imports() -> Iterator[str]:
-    """What threads imported that are not here: their locks of these modules stay taken.
+    """Yield the imports of threads that the child does not have: these locks stay taken.
 
     Source
     ------
@@ -153,7 +153,7 @@ def _stopped_imports() -> Iterator[str]:
 
 
 def _stopped_compilers() -> Iterator[str]:
-    """Which compilers are at work in threads that are not here."""
+    """Yield the compilers at work in threads that the child does not have."""
     for doing, module, path in OF_OTHERS:
         lock: Any = sys.modules.get(module)
         for name in path.split("."):

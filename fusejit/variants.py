@@ -76,7 +76,7 @@ class Variants:
                 f"  Python runs it, because compiling would gain nothing: {self.interpreted}"
             )
         if self.untraced is not None:
-            lines.append(f"  Python runs it{self.untraced.told()}")
+            lines.append(f"  Python runs it{self.untraced.reason()}")
         for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""

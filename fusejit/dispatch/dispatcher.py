@@ -117,7 +117,7 @@ class Dispatcher:
                         made = self.compile_call(args)
                         note(made)
                     break
-        if self.state.allowance.is_guess and _is_of_kind(made, OutcomeKind.OUT_OF_TIME):
+        if self.state.allowance.is_speculative and _is_of_kind(made, OutcomeKind.OUT_OF_TIME):
             return self.postponed.run(args)
         return self._run_first(made, args)
 
@@ -328,7 +328,7 @@ class Dispatcher:
         except CutShort as error:
             return error.outcome
         except OutOfTime as error:
-            if not self.state.allowance.is_guess:  # which may have more time later
+            if not self.state.allowance.is_speculative:  # which may have more time later
                 self.state.fallback_cache.add_signature(args, error.outcome)
             return error.outcome
         except FusejitError as error:

@@ -1,9 +1,9 @@
-"""`PostponedTraces`: calls that Python runs, as their function has had its share of traces for now.
+"""`PostponedTraces`: run calls in Python while their function may not be traced.
 
-A trace that ends in nothing may be tried again, as what ended it may lie outside of the arguments.
-It has to be worth it: what traces in vain have cost is a fraction of what Python has taken for the
-calls (`fusejit.budget.Allowance`). Meanwhile the function's own statements serve calls of that
-kind, and some of these are timed.
+A failed trace may be tried again, since its cause may lie outside of the arguments. Failed traces
+of a signature may take a fraction of the time of its interpreted calls
+(`fusejit.budget.Allowance`). Until then the function's own statements serve calls of the
+signature, and some of these calls are timed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fusejit.outcome import MISS, Outcome
 
 
 class PostponedTraces:
-    """What of one function is left to Python for now.
+    """The calls of one function that Python runs until a trace is allowed again.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class PostponedTraces:
         self._guard: CallGuard | None = None
 
     def look_at(self, args: tuple[Any, ...]) -> Any:
-        """Run one of the calls that are looked at among many that pass; `MISS` for others."""
+        """Run a checked call; `MISS` if a trace or a variant may serve it."""
         guard, stub = self._guard, self._state.entry_stub
         if guard is None:
             return stub.run(*args) if stub.resume(args) else MISS
@@ -55,18 +55,18 @@ class PostponedTraces:
         return self.run(args)
 
     def must_wait(self, args: Sequence[Any]) -> bool:
-        """Whether a call is not to be traced now."""
+        """Whether a call may not be traced now."""
         allowance = self._state.allowance
-        if allowance.is_guess and any(is_a(arg, np.ndarray) for arg in args):
-            allowance.is_guess = False  # functions of arrays are worth it
-        return allowance.is_spent(_kinds(args))
+        if allowance.is_speculative and any(is_a(arg, np.ndarray) for arg in args):
+            allowance.is_speculative = False  # functions of arrays are always worth a trace
+        return allowance.is_spent(_signature_of(args))
 
     def run(self, args: tuple[Any, ...]) -> Any:
-        """Run a call that is not traced now, and have others like it pass for a while."""
-        is_guess = self._state.allowance.is_guess
+        """Run a call in Python, and let calls of its signature pass for a while."""
+        is_speculative = self._state.allowance.is_speculative
         passed = 0 if self._guard is None else self._passed(self._guard)
-        expected = [Expected(no_array=True) if is_guess else expected_of(arg) for arg in args]
-        unwatched, due = (SAMPLE, NEVER) if is_guess else (0, SAMPLE)
+        expected = [Expected(no_array=True) if is_speculative else expected_of(arg) for arg in args]
+        unwatched, due = (SAMPLE, NEVER) if is_speculative else (0, SAMPLE)
         self._guard = CallGuard(expected, due, self._state.function, unwatched)
         self._installer.install_interpreted(self._guard, "postponed")
         self._state.variants.untraced = self
@@ -78,28 +78,28 @@ class PostponedTraces:
 
     @contextmanager
     def tracing(self, args: Sequence[Any]) -> Iterator[Callable[[Any], None]]:
-        """Put down what a trace has cost, and by what is told of it whether it was in vain."""
+        """Record what a trace costs; the caller passes its outcome to the yielded function."""
         self._guard = self._state.variants.untraced = None
         allowance, start = self._state.allowance, time.thread_time()
 
         def note(made: Any) -> None:
             if isinstance(made, Outcome):
-                allowance.waste(_kinds(args), time.thread_time() - start)
+                allowance.waste(_signature_of(args), time.thread_time() - start)
 
         with allowance.spending():
             yield note
 
-    def told(self) -> str:
-        """Why Python runs calls, for users."""
-        if self._state.allowance.is_guess:
+    def reason(self) -> str:
+        """Say why Python runs calls, for users."""
+        if self._state.allowance.is_speculative:
             return " for now: the process has not run for long enough to try whether compiling pays"
-        return " for now: traces that ended in nothing took more than a fraction of its calls"
+        return " for now: failed traces took more than a fraction of the time of its calls"
 
     def _passed(self, guard: CallGuard) -> int:
         """How many calls have passed since the last one that was timed."""
         return self._state.entry_stub.at_once if guard.unwatched else guard.calls
 
 
-def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:
-    """What calls agree in of which a trace in vain says something."""
+def _signature_of(args: Sequence[Any]) -> tuple[Any, ...]:
+    """The signature of a call: the classes, dtypes and ranks of its arguments."""
     return tuple(map(expected_of, args))

@@ -1,6 +1,6 @@
-"""The function that stands for a decorated one: the user's parameters, and code that changes.
+"""`EntryStub`: the plain function that users call, whose code object fusejit replaces.
 
-What is compiled asks one launcher first::
+Compiled calls go to one launcher first::
 
     def f(x, *, scale=None):
         result = own.first
@@ -14,23 +14,22 @@ What is compiled asks one launcher first::
             return own.dispatch_miss((x, scale), result)
         return result
 
-A ``try`` costs nothing as long as nothing is raised. What runs in Python after all has the user's
-own statements behind a guard, so that a call is one frame, as undecorated::
+A ``try`` costs nothing as long as nothing is raised. Calls that run in Python use the user's own
+statements after a guard, so that a call is one frame, as undecorated::
 
     def f(x, *, scale=None):
-        asked = own.guard
-        if asked(x, scale):
+        rejects = own.guard
+        if rejects(x, scale):
             return own.dispatch_miss((x, scale))
         ...
 
-or, if they have no source, or yield, ``return own.run(x, scale)`` instead. Where it is known that
-only few calls need looking at, most pass without being asked about: ``for asked in own.calls``
-before the statements counts them, or nothing stands there.
+or ``return own.run(x, scale)``, if the function has no source or yields. Where few calls need a
+check, ``for call in own.calls`` replaces the guard and counts the others, or nothing replaces it.
 
-``own`` is a free variable with a cell of the entry stub's; the cells of the user's function are
-there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
-names. Each costs a call some time, so there is one of ours. No two codes use one part of it for
-different things: another thread may be about to run the code that is exchanged.
+``own`` is a free variable with a cell of the entry stub, beside the cells of the user's function. A
+function's cells cannot be replaced, so all its codes have the same ones, in order of their names.
+Each cell costs a call some time, so the stub has one. No two codes use an attribute of ``own`` for
+different purposes: another thread may be about to run the code that is replaced.
 """
 
 from __future__ import annotations
@@ -58,22 +57,22 @@ from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]
 
-MAX_AT_ONCE = 4096  # calls that are only counted, between two that are looked at
+MAX_AT_ONCE = 4096  # calls that are only counted, between two checked ones
 
 
 def no_variant(*args: Any) -> Outcome:
-    """What stands for a launcher as long as there is none."""
+    """Launch nothing: the launcher before there is a variant."""
     return MISS
 
 
 def never(*args: Any) -> bool:
-    """What stands for a guard as long as there is none: the call is to be looked at."""
+    """Reject each call: the guard before there is one."""
     return True
 
 
 @dataclass(slots=True)
 class _Own(HoldsServed):
-    """What the codes of an entry stub use."""
+    """The state that the codes of an entry stub share."""
 
     dispatch_miss: Callable[..., Any]
     recover: Callable[[Exception], Outcome | None]
@@ -113,11 +112,11 @@ class EntryStub:
     Attributes
     ----------
     guard : CallGuard or None
-        What calls are asked for, while Python serves them.
+        The guard of calls that Python serves.
     bodies : set of CodeType
-        The code of all statements of Python's that have served calls.
+        The code of all statements that have served calls.
     at_once : int
-        How many calls pass between two that are looked at.
+        The number of calls that pass between two checked ones.
     is_passthrough : bool
         Whether it is a copy of the function, which calls run directly.
     """
@@ -168,13 +167,13 @@ class EntryStub:
     def connect(
         self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
     ) -> None:
-        """Have others serve what is not served here, and tell of faults."""
+        """Replace the functions that serve misses and faults."""
         self._own.dispatch_miss, self._own.recover = dispatch_miss, recover
 
     def disconnect(
         self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
     ) -> None:
-        """Begin anew: what was compiled stays in its process."""
+        """Start again: compiled variants stay in their process."""
         self._cell.cell_contents = _Own(dispatch_miss, recover, self._function, self)
         self.install_launcher(no_variant)
 
@@ -227,11 +226,11 @@ class EntryStub:
 
     @property
     def first(self) -> Launch:
-        """What a call asks first."""
+        """The launcher of calls."""
         return self._own.first
 
     def install_launcher(self, launch: Launch) -> None:
-        """Ask ``launch`` first from now on: it takes the parameters by position."""
+        """Send calls to ``launch`` from now on; it takes the parameters by position."""
         self._own.first = launch
         self.guard = None
         self._serve(self._launching)

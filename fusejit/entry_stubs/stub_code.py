@@ -1,4 +1,4 @@
-"""The code of entry stubs: texts of ours, or the user's statements behind what is asked first."""
+"""Make the code of entry stubs: generated text, or the user's statements after a guard."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def factory({free}):
 _CALLING = """
 def factory({{free}}):
     def entry_stub({{parameters}}):
-{asking}
+{guard}
         return {{own}}.run({{arguments}})
     return entry_stub
 """
 _GUARDED = """
 nonlocal {free}
-{asked} = {own}.guard
-if {asked}({arguments}):
+{local} = {own}.guard
+if {local}({arguments}):
     return {own}.dispatch_miss({all})
 """
 _SAMPLED = """
 nonlocal {free}
-for {asked} in {own}.calls:
+for {local} in {own}.calls:
     break
 else:
     return {own}.dispatch_miss({all})
@@ -65,18 +65,18 @@ _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 
 @dataclass(frozen=True, slots=True)
 class FunctionBody:
-    """Statements that Python runs in the place of a decorated function.
+    """Statements that serve the calls of a decorated function in Python.
 
     Attributes
     ----------
     run : callable
         Runs them; takes the parameters by position.
     source : FunctionSource or None
-        Where they stand; None if they are nowhere.
+        Their source, if there is one.
     helper : str or None
-        A free name of theirs, besides those of the user's function.
+        A free name that they use besides those of the user's function.
     value : object
-        What that name stands for.
+        The value of that name.
     """
 
     run: Callable[..., Any]
@@ -98,51 +98,51 @@ class StubLayout:
     Attributes
     ----------
     own : str
-        The one of ours.
+        The name of the stub's own cell.
     free : tuple of str
-        It and the user's, in order.
-    asked : str
-        A local name of ours.
+        That name and those of the user's function, in order.
+    local : str
+        A local name that the stub assigns.
     has_bodies : bool
         Whether the user's statements can stand in such a code.
     """
 
     own: str
     free: tuple[str, ...]
-    asked: str
+    local: str
     has_bodies: bool
 
     @classmethod
     def of(cls, code: CodeType, signature: inspect.Signature) -> StubLayout:
-        """That for a function of the user's."""
+        """Choose names that a function does not use."""
         taken = {*names_in(code), *signature.parameters}
         prefix = "fusejit_"
-        while not taken.isdisjoint((f"{prefix}own", f"{prefix}asked")):
+        while not taken.isdisjoint((f"{prefix}own", f"{prefix}local")):
             prefix = f"_{prefix}"
         last = max((name for name in code.co_freevars if name.isascii()), default="")
-        while prefix < last:  # ours come last: codes of two entry stubs may be exchanged
+        while prefix < last:  # its own name is the last: codes of two entry stubs may be exchanged
             prefix = f"z{prefix}"
         own = f"{prefix}own"
         free = tuple(sorted([own, *code.co_freevars]))
         return cls(
-            own, free, f"{prefix}asked", not code.co_flags & _YIELDS and not shows_names(taken)
+            own, free, f"{prefix}local", not code.co_flags & _YIELDS and not shows_names(taken)
         )
 
     def for_code(self, old: CodeType, new: CodeType) -> StubLayout:
-        """That for the code which has replaced another one: cells stay where they are."""
+        """Make the layout of code that replaced other code: cells stay in their places."""
         taken = {*names_in(new), *new.co_varnames}
-        is_same = old.co_freevars == new.co_freevars and not taken & {self.own, self.asked}
+        is_same = old.co_freevars == new.co_freevars and not taken & {self.own, self.local}
         has_frames = new.co_flags & _YIELDS or shows_names(taken)
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
 
 
 def calling(unwatched: int) -> str:
-    """The text that calls the user's function, after what is asked."""
-    return _CALLING.format(asking=textwrap.indent(_asking(unwatched), " " * 8))
+    """The text that calls the user's function after the guard."""
+    return _CALLING.format(guard=textwrap.indent(_guard_text(unwatched), " " * 8))
 
 
-def _asking(unwatched: int) -> str:
-    """What is asked, where so many calls may pass at a time without being looked at."""
+def _guard_text(unwatched: int) -> str:
+    """The text of the guard, where so many calls may pass at a time unwatched."""
     return _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
 
 
@@ -160,7 +160,7 @@ def code_of_text(
         free=", ".join(neutral),
         parameters=_parameters(signature),
         result=f"{prefix}result",
-        asked=f"{prefix}result",
+        local=f"{prefix}result",
         error=f"{prefix}error",
         own=neutral[layout.free.index(layout.own)],
         **_by_position(signature),
@@ -180,14 +180,14 @@ def code_of_body(
     signature: inspect.Signature,
     of_user: CodeType,
 ) -> CodeType | None:
-    """The code of statements after what is asked; None if they have none."""
+    """The code of statements after the guard; None if they have no source."""
     source = body.source
     definition = None if source is None else as_definition(source.node)
     if source is None or not layout.has_bodies or definition is None:
         return None
-    text = _asking(unwatched)
+    text = _guard_text(unwatched)
     free = ", ".join(layout.free)
-    names = {"free": free, "own": layout.own, "asked": layout.asked}
+    names = {"free": free, "own": layout.own, "local": layout.local}
     text = text.format(**names, **_by_position(signature))
     if body.helper is not None:
         text += f"{body.helper} = {layout.own}.helper\n"

@@ -1,1 +1,1 @@
-"""The first calls of a function, before it is known whether it is worth a trace."""
+"""Decide which of the first calls of a function is traced."""

@@ -1,8 +1,8 @@
-"""Functions that may be begun anew: a call is given up once its loops have run too often.
+"""Calls that can be abandoned in the middle and started again, compiled.
 
-Which is so if nothing outside can tell that a call was begun: the arguments cannot be changed, and
-the function changes only what it has made itself. Then Python runs a copy that counts the passes
-through its loops, and raises `LoopsTooLong` after so many::
+A call is restartable if it has no effect outside: its arguments are immutable, and the function
+changes only objects that it has made. Python runs a copy of a restartable function that counts the
+passes through its loops and raises `LoopsTooLong` after a given number::
 
     while n != 1:
         for _ in passes:
@@ -23,6 +23,7 @@ from itertools import repeat
 from types import CellType, FunctionType
 from typing import Any
 
+from fusejit.frame_readers import names_in
 from fusejit.tracer.capture.source_text import (
     FunctionSource,
     as_definition,
@@ -31,6 +32,7 @@ from fusejit.tracer.capture.source_text import (
 )
 
 _PASSES, _RAISED, _PASS = "fusejit_passes", "fusejit_loops_too_long", "fusejit_pass"
+_OWN = (_PASSES, _RAISED, _PASS)
 _COUNTED = f"for {_PASS} in {_PASSES}:\n    break\nelse:\n    raise {_RAISED}"
 _PURE = (
     *(range, len, abs, min, max, sum, sorted, int, float, complex, bool, str, list, dict, set),
@@ -45,23 +47,23 @@ _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))
 
 
 class LoopsTooLong(BaseException):
-    """The loops of a call have run too often for Python to go on with it."""
+    """The loops of an interpreted call have made more passes than allowed."""
 
 
 def is_immutable(value: Any) -> bool:
-    """Whether an argument cannot be changed."""
+    """Whether an argument is immutable."""
     kind = type(value)
     return kind in _IMMUTABLE or (kind is tuple and all(map(is_immutable, value)))
 
 
 def counting(function: FunctionType, passes: int) -> Callable[..., Any] | None:
-    """The function, given up after so many passes through its loops; None if that could be told.
+    """Make a copy of a function that raises `LoopsTooLong` after a number of passes.
 
-    Takes what the function takes, of which nothing may be changed (`is_immutable`).
+    The copy takes immutable arguments by position. None if the function is not restartable.
     """
     source = find_source(function)
     definition = None if isinstance(source, str) else as_definition(source.node)
-    if definition is None or isinstance(source, str) or not _may_begin_anew(function, definition):
+    if definition is None or isinstance(source, str) or not _is_restartable(function, definition):
         return None
     node = copy.deepcopy(definition)
     for loop in ast.walk(node):
@@ -90,12 +92,12 @@ def _made(
     return run
 
 
-def _may_begin_anew(function: FunctionType, node: ast.FunctionDef) -> bool:
-    """Whether a call changes nothing that was there before."""
+def _is_restartable(function: FunctionType, node: ast.FunctionDef) -> bool:
+    """Whether a call with immutable arguments has no effect outside."""
     inner = [part for statement in node.body for part in ast.walk(statement)]
     if any(isinstance(part, _REFUSED) for part in inner) or node.args.kwonlyargs:
         return False
-    if function.__code__.co_freevars:
+    if function.__code__.co_freevars or not {*names_in(function.__code__)}.isdisjoint(_OWN):
         return False
     if node.args.vararg is not None or node.args.kwarg is not None:
         return False
@@ -108,7 +110,7 @@ def _may_begin_anew(function: FunctionType, node: ast.FunctionDef) -> bool:
             return False
         if not isinstance(part, ast.Name) or part.id in own:
             if isinstance(part, ast.Name) and id(part) in called:
-                return False  # of a value
+                return False  # a local value is called
             continue
         value = _known(function, part.id)
         if id(part) in called:
@@ -120,7 +122,7 @@ def _may_begin_anew(function: FunctionType, node: ast.FunctionDef) -> bool:
 
 
 def _known(function: FunctionType, name: str) -> Any:
-    """What a name from outside stands for; an object that may be changed if that is not told."""
+    """The value of a global or builtin name; a mutable object if it is unknown."""
     if name in function.__globals__:
         return function.__globals__[name]
     return vars(builtins).get(name, object())

@@ -1,16 +1,16 @@
-"""Calls that Python runs because it isn't known yet whether their function is worth a trace.
+"""Interpret the first calls of a function until a trace is likely to pay.
 
-A function that deals with arrays is traced when it is first called. Of others most never are worth
-it: a trace takes as long as a thousand calls of a small function, and loading the compiler as long
-as a million. So what decides is the time that Python takes for its calls:
+A function that uses arrays is traced at its first call. Most others are never worth a trace: it
+takes as long as a thousand calls of a small function, and loading the compiler as long as a
+million. The time that the calls take in Python decides:
 
-- what has no loops, and is given no arrays, has nothing to compile: after `SETTLED` calls its own
-  statements serve calls, of which some are looked at in case arrays come;
-- what has loops is traced once its calls have taken `WORTH_SECONDS`, and the process can afford it
-  (`fusejit.budget.speculation`);
-- a call whose loops run long is not waited for: where the arguments tell that, it is traced at
-  once; where they do not, Python counts the passes and the call begins anew, compiled, if nothing
-  can tell that it had begun (`counted_loops`).
+- A function without loops and arrays has nothing to compile. After `SETTLED` calls its own
+  statements serve calls, and only some calls are checked for arrays.
+- A function with loops is traced once its calls have taken `WORTH_SECONDS`, if the process can
+  afford it (`fusejit.budget.speculation`).
+- A call whose loops run long is compiled at once: where the arguments give the number of passes,
+  before it starts; otherwise Python counts the passes of a restartable call, abandons it and
+  starts it again, compiled (`counted_loops`).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from fusejit.warm_up.counted_loops import LoopsTooLong, counting, is_immutable
 from fusejit.warm_up.loop_trips import loop_trips
 from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, reachable_code
 
-SETTLED = 64  # calls of a function without loops, before most of them are not looked at
+SETTLED = 64  # calls of a function without loops, before most calls pass unchecked
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
-FEW = 64  # items or passes, of which no loops in each other run long
-MAX_DEPTH = 4  # calls in each other; a recursion that is deeper has one frame a call
-LOOK_SECONDS = 1e-2  # that calls may take together, between two that are looked at
-FIRST_UNWATCHED = 16  # calls that pass at once, at first
+FEW = 64  # items or passes; nested loops over fewer do not run long
+MAX_DEPTH = 4  # nested calls; a deeper recursion uses one frame a call
+LOOK_SECONDS = 1e-2  # that unchecked calls may take between two checked ones
+FIRST_UNWATCHED = 16  # calls that pass unchecked at first
 MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
 LOADING_PASSES = 2_000_000  # the same, where the compiler has to be loaded first
 
@@ -56,9 +56,9 @@ class FirstCalls:
     Attributes
     ----------
     seconds : float
-        What calls have taken.
-    is_guess : bool
-        Of a call that is to be traced: whether it may not be worth it.
+        Time that interpreted calls have taken.
+    is_speculative : bool
+        Whether a call that is to be traced may not be worth it.
     """
 
     def __init__(
@@ -75,19 +75,19 @@ class FirstCalls:
         self._calls = self._depth = 0
         self._is_counted = self._is_settled = False
         self.seconds = 0.0
-        self.is_guess = False
+        self.is_speculative = False
 
     def call(self, args: tuple[Any, ...]) -> Any:
         """Run a call in Python; an `Outcome` if it is to be traced."""
         if any(map(has_asking_class, args)):
             return MISS
         if self._is_settled:
-            return self._looked_at(args)
-        is_looked_into = not self._calls & (self._calls - 1)  # the first, second, fourth ..
+            return self._checked(args)
+        is_examined = not self._calls & (self._calls - 1)  # the first, second, fourth ..
         self._calls += 1
         if self._are_of_arrays(args, 0):
             return MISS
-        if is_looked_into:
+        if is_examined:
             with speculation.spending():
                 if self._calls == 1:
                     self._code = reachable_code(self._function, args)
@@ -104,14 +104,14 @@ class FirstCalls:
             self._settle(args, FIRST_UNWATCHED)
         return self._timed(self._run, args)
 
-    def told(self) -> str:
-        """Why Python runs calls, for users."""
+    def reason(self) -> str:
+        """Say why Python runs calls, for users."""
         if not self._code.has_loops:
             return ": it has neither arrays nor loops"
         return f" so far: its calls have taken {self.seconds * 1e3:.2g} ms"
 
-    def _looked_at(self, args: tuple[Any, ...]) -> Any:
-        """One of many calls by the function's own statements, to see whether others are alike."""
+    def _checked(self, args: tuple[Any, ...]) -> Any:
+        """Run one call of many, and check whether the others may pass unchecked."""
         if self._are_of_arrays(args, 1) or self._is_worth_it():
             return MISS
         if not self._code.has_loops:
@@ -135,8 +135,8 @@ class FirstCalls:
         """Whether the calls so far have taken so long that a trace may pay."""
         if not self._code.has_loops:
             return False
-        self.is_guess = self.seconds > WORTH_SECONDS and speculation.affords()
-        return self.is_guess
+        self.is_speculative = self.seconds > WORTH_SECONDS and speculation.affords()
+        return self.is_speculative
 
     def _settle(self, args: tuple[Any, ...], unwatched: int) -> None:
         """Have the function's own statements serve calls."""
@@ -146,7 +146,7 @@ class FirstCalls:
         self._entry_stub.install_body(FunctionBody.of(self._function, self._run), guard)
 
     def _runs_long(self, args: tuple[Any, ...]) -> bool:
-        """Whether the arguments tell that the loops of a call run often."""
+        """Whether the loops of a call run long, as far as the arguments give it."""
         if max(map(_size_of, args), default=0) < FEW:
             return False
         source = find_source(self._function)
@@ -158,7 +158,7 @@ class FirstCalls:
         return passes > (MANY_PASSES if compiler_is_loaded() else LOADING_PASSES)
 
     def _counting(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """The function with loops that are counted; None if a call could not begin anew."""
+        """The function with counted loops; None if the call is not restartable."""
         if not all(map(is_immutable, args)):
             return None
         if not self._is_counted:
@@ -167,7 +167,7 @@ class FirstCalls:
         return self._counted
 
     def _timed(self, run: Callable[..., Any], args: tuple[Any, ...], passed: int = 0) -> Any:
-        """A call that takes some time, as those did that have passed before it."""
+        """Time a call, which stands for those that passed unchecked before it."""
         self._depth += 1
         start = time.perf_counter()
         try:
@@ -181,7 +181,7 @@ class FirstCalls:
 
 
 def _size_of(value: Any) -> float:
-    """How often loops may run for an argument; infinity for objects that may hold anything."""
+    """The number of passes that an argument may cause; infinity for unknown objects."""
     kind = type(value)
     if kind is int:
         return float(min(abs(value), NEVER))

@@ -1,4 +1,4 @@
-"""How often the loops of a function run, as far as the arguments of a call tell it beforehand."""
+"""Trip counts of the loops of a function, as far as the arguments of a call give them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
 }
-_LARGEST = 1 << 62  # of a number that is calculated with here
+_LARGEST = 1 << 62  # number that enters the arithmetic
 
 
 def loop_trips(body: Iterable[ast.AST], arguments: Mapping[str, Any]) -> int:
-    """The passes through all loops of some statements, one in each loop that tells nothing.
+    """Count the passes through all loops of some statements; one for each unknown trip count.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def _trips(node: ast.AST, arguments: Mapping[str, Any]) -> int:
 
 
 def _length(node: ast.expr, arguments: Mapping[str, Any]) -> int:
-    """How many items there are; 1 where it is not told."""
+    """The number of items; 1 if it is unknown."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if node.func.id == "range":
             numbers = [_number(arg, arguments) for arg in node.args]

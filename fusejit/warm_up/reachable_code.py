@@ -1,8 +1,7 @@
-"""What a function may come to, read off its code and the names that it uses: arrays, and loops.
+"""Find arrays and loops in the code that a function can reach, without running it.
 
-Nothing is run and nothing is traced. What is called by a name of the module, of an enclosing
-function or of an argument's class is looked into in the same way; what objects hold that come from
-elsewhere is not.
+The search follows names: globals, cells of enclosing functions, and members of the classes of
+arguments. It does not follow objects that come from elsewhere.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of
 _LOOPS = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name or name == "FOR_ITER"}
 _ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "xarray", "fusejit")
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_ufunc__")
-_MAX_FUNCTIONS = 64  # that are looked into; more of them are taken to have loops, but no arrays
-_NEAR = 2  # calls in each other, in which a name of an array library tells something
-_MAX_ITEMS = 8  # of a container, that are looked at
-DEPTH = 3  # containers and objects in each other
+_MAX_FUNCTIONS = 64  # searched; more are assumed to have loops and no arrays
+_NEAR = 2  # nested calls within which a name of an array library counts
+_MAX_ITEMS = 8  # of a container that are searched
+DEPTH = 3  # nested containers and objects
 _NO_DATA = (FunctionType, MethodType, BuiltinFunctionType, ModuleType)
 _STANDARD = sys.stdlib_module_names - {"__main__"}
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), range)
@@ -34,16 +33,16 @@ _SIMPLE = (bool, int, float, complex, str, bytes, type(None), range)
 
 @dataclass(frozen=True, slots=True)
 class ReachableCode:
-    """What is known of a function without a call.
+    """The result of the search.
 
     Attributes
     ----------
     has_arrays : bool
-        Whether it may deal with arrays that no argument holds.
+        Whether it may use arrays that no argument holds.
     has_loops : bool
         Whether a call may take longer than its statements, one after the other.
     names : frozenset of str
-        Of globals and attributes, in it and in what it calls.
+        Globals and attributes, in it and in what it calls.
     """
 
     has_arrays: bool
@@ -52,7 +51,7 @@ class ReachableCode:
 
 
 def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode:
-    """What a function comes to, for arguments of the classes that these have."""
+    """Search the code that a function can reach, for arguments of these classes."""
     classes = [type(arg) for arg in args if type(arg) not in _SIMPLE]
     seen: set[CodeType] = set()
     waiting: deque[tuple[FunctionType, int, bool]] = deque([(function, 0, True)])
@@ -70,7 +69,7 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
         if level <= _NEAR:
             names |= own
         for value in _named(one, own, classes):
-            if level <= _NEAR and (_is_of_arrays(value) or holds_array(value, own, 1)):
+            if level <= _NEAR and (_concerns_arrays(value) or holds_array(value, own, 1)):
                 return ReachableCode(True, True)
             for called in _functions_of(value):
                 served = served_by(called)
@@ -114,9 +113,9 @@ def _names_read(code: CodeType) -> Iterator[str]:
 
 
 def _named(function: FunctionType, names: Set[str], classes: Iterable[type]) -> Iterator[Any]:
-    """What the names of a function stand for, as names and as attributes of objects.
+    """Yield the values of the names of a function, as globals, cells and attributes.
 
-    Of objects there are the arguments, of some classes, and those that names stand for.
+    The objects whose attributes count are arguments (given by class) and values of names.
     """
     kinds = {*classes}
     for value in (*_of_globals(function, names), *_of_cells(function)):
@@ -146,8 +145,8 @@ def _of_cells(function: FunctionType) -> Iterator[Any]:
             continue
 
 
-def _is_of_arrays(value: Any) -> bool:
-    """Whether what a name stands for makes arrays, or is one."""
+def _concerns_arrays(value: Any) -> bool:
+    """Whether the value of a name is an array or makes arrays."""
     if is_a(value, type):
         return _is_array_class(value)
     if is_a(value, ModuleType):
@@ -158,7 +157,7 @@ def _is_of_arrays(value: Any) -> bool:
 
 
 def _is_array_class(kind: type) -> bool:
-    """Whether its objects are arrays, make arrays, or stand for some."""
+    """Whether the objects of a class are arrays, make arrays or convert to some."""
     if type(kind) is not type:  # others have a hash of their own
         return _reads_as_array(kind)
     known = _ARRAY_CLASSES.get(kind)
@@ -180,7 +179,7 @@ def _is_library(module: Any) -> bool:
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:
-    """The functions that may run when something is used that a name stands for."""
+    """Yield the functions that may run when the value of a name is used."""
     if is_a(value, type) and not _is_standard(module_of(value)):
         for member in members_of(value).values():
             if not is_a(member, type):
@@ -197,5 +196,5 @@ def _functions_of(value: Any) -> Iterator[FunctionType]:
 
 
 def _is_standard(module: Any) -> bool:
-    """Whether a module is one of Python's."""
+    """Whether a module belongs to the standard library."""
     return type(module) is str and module.partition(".")[0] in _STANDARD

@@ -335,10 +335,20 @@ def writes_globals(n: Any) -> Any:
         n -= 1
 
 
+def takes_the_names_of_the_count(fusejit_passes: Any) -> Any:
+    while fusejit_passes:
+        fusejit_passes -= 1
+    return fusejit_passes
+
+
 @pytest.mark.parametrize(
-    "function", [prints, appends, aliases, tries, calls_others, yields, writes_globals]
+    "function",
+    [
+        *(prints, appends, aliases, tries, calls_others, yields, writes_globals),
+        takes_the_names_of_the_count,
+    ],
 )
-def test_what_others_could_tell_does_not_begin_anew(function: Any) -> None:
+def test_calls_with_effects_are_not_restarted(function: Any) -> None:
     assert counting(function, 5) is None
 
 
@@ -450,7 +460,7 @@ def test_traces_in_vain_are_paid_for_by_calls() -> None:
     assert not allowance.is_spent("of integers")
     allowance.plain = 2 * budget.WASTED_SECONDS / budget.SHARE
     assert not allowance.is_spent("of floats")
-    for k in range(budget.MAX_WASTED_KINDS + 20):
+    for k in range(budget.MAX_WASTED_SIGNATURES + 20):
         allowance.waste(k, budget.WASTED_SECONDS)
     assert allowance.is_spent("of integers")
 
@@ -459,7 +469,7 @@ def test_a_guess_has_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch)
     """And what it does not finish is no reason to leave calls to Python for good."""
     allowance = Allowance(10.0)
     assert allowance.limit(10.0) == 10.0
-    allowance.is_guess = True
+    allowance.is_speculative = True
     now = [0.0]
     speculation = Speculation(lambda: now[0])
     monkeypatch.setattr(budget, "speculation", speculation)
@@ -532,7 +542,7 @@ def test_a_wrong_guess_is_not_made_again_and_again(
         assert_same(ours.coords, plain.coords)
         assert_same(ours.weights, plain.weights)
     assert len(traces) == 1
-    assert "for now: traces that ended in nothing" in repr(fused.variants)
+    assert "for now: failed traces" in repr(fused.variants)
 
 
 def test_arrays_are_no_guess(monkeypatch: pytest.MonkeyPatch, traces: list[str]) -> None:

@@ -1,10 +1,10 @@
 """Whether a call may be served by a function that runs as Python, as the calls before it were.
 
 `CallGuard.rejects` is a builtin of C's calling convention that takes the arguments of a call and
-costs some nanoseconds: a function of a line or two must not notice that it is decorated. It counts
-calls, and returns True for one that is to be looked at: because that many calls have come, because
-an argument is larger than those seen or of another kind, or because the function's code or default
-values were replaced. Where objects are not laid out as expected, Python asks the same.
+costs some nanoseconds, so that decorating a function of a line or two costs little. It counts
+calls, and rejects a call when enough have passed, when an argument is larger than those seen or of
+another type, dtype or rank, or when the function's code or default values were replaced. Where
+objects are not laid out as expected, Python code checks the same.
 
 The builtin reads a table of 64-bit integers::
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 NEVER = 2**63 - 1
 UNLIMITED = 2**63 - 1
 
-SAMPLE = 256  # calls that pass at a time, where one of so many is looked at
-FEW_LOOKS = 1024  # calls after which another one is looked at, before others need not be asked
-MANY_LOOKS = 1 << 18  # the same, before no call with numbers is looked at any more
+SAMPLE = 256  # calls that pass at a time, where one of so many is checked
+FEW_LOOKS = 1024  # calls after which none is checked any more
+MANY_LOOKS = 1 << 18  # the same, for calls with numbers
 
 CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -57,7 +57,7 @@ class Expected:
     limit : int
         The largest number of elements of an array, length of a container, or integer.
     no_array : bool
-        Whether an array is looked at, where most calls pass unwatched.
+        Whether an array is rejected, where most calls pass unwatched.
     """
 
     kind: type | None = None
@@ -81,23 +81,23 @@ class Expected:
 
 
 class CallGuard:
-    """Counts calls, and says which one is to be looked at.
+    """Count calls, and reject those that the dispatcher has to serve.
 
     Parameters
     ----------
     expected : sequence of Expected
         One for each parameter.
     due : int
-        The call, counted from 1, that is looked at in any case, as are those after it.
+        The call, counted from 1, from which on all are rejected.
     function : FunctionType or None
         A function whose code and default values must stay what they are.
     unwatched : int
-        How many calls may pass at a time that are only counted; `NEVER` where all may.
+        How many calls may pass at a time that are only counted; `NEVER` if all may.
 
     Attributes
     ----------
     rejects : callable
-        Given the arguments, whether the call is to be looked at; counts it.
+        Takes the arguments of a call, counts it, and returns whether it is rejected.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class CallGuard:
         return int(struct.unpack_from("q", self._table)[0])
 
     def count(self, calls: int) -> None:
-        """So many have passed without being asked about."""
+        """Count calls that have passed unwatched."""
         if self._table is None:
             self._calls += calls
         else:
@@ -149,7 +149,7 @@ class CallGuard:
         return self.due == NEVER and all(one in open_ones for one in self.expected)
 
     def would_reject(self, args: Sequence[Any]) -> bool:
-        """Whether such a call is to be looked at; does not count it."""
+        """Whether a call would be rejected; does not count it."""
         if self.calls >= self.due or not are_like(self.expected, args):
             return True
         return self._identity is not None and not self._identity.holds()
@@ -160,10 +160,10 @@ class CallGuard:
 
 
 def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
-    """How many calls like one may pass at a time, where Python serves them and only looks at some.
+    """The number of interpreted calls like this one that may pass at a time, unwatched.
 
-    Arrays may come where there were numbers; objects hide what they hold, and a method of theirs
-    may be so short that nothing may be asked at all. Sizes are looked at in each call.
+    Arrays may come where there were numbers, so one call of `SAMPLE` is checked. Methods of objects
+    may be too short for any check. Each call with a size is checked.
     """
     has_sizes = not {*map(type, args)}.isdisjoint((np.ndarray, int, *CONTAINERS))
     if not is_open and (due < FEW_LOOKS or has_sizes):
@@ -173,7 +173,7 @@ def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
 
 
 def last_look(args: Sequence[Any]) -> int:
-    """After how many calls none is looked at any more, where all were like this one."""
+    """The number of calls after which none is checked any more, if all were like this one."""
     kinds = {*map(type, args)}
     if not kinds.isdisjoint((np.ndarray, *CONTAINERS)):
         return NEVER
@@ -181,7 +181,7 @@ def last_look(args: Sequence[Any]) -> int:
 
 
 def expected_of(value: Any) -> Expected:
-    """What all arguments of its kind are like: of its class, dtype and rank."""
+    """Describe the arguments of the class, dtype and rank of this one."""
     if type(value) is np.ndarray:
         return Expected(np.ndarray, value.dtype, value.ndim)
     return Expected(type(value))
