@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -162,7 +163,8 @@ def fuse_jit(
     ------
     TypeError
         If ``function`` is not callable, or ``fullgraph=True`` and it is of a kind that cannot be
-        compiled; if ``fusion`` is neither a name nor callable.
+        compiled; if ``fusion`` is neither a name nor callable, or ``schedule`` neither a path nor
+        callable.
     ValueError
         If there is no policy named ``fusion``, or ``compile_seconds`` is below 0.
     OSError
@@ -177,11 +179,18 @@ def fuse_jit(
     >>> f(np.arange(3), np.arange(3))
     array([0, 4, 8])
     """
-    if compile_seconds is not None and not compile_seconds >= 0:
-        raise ValueError(f"compile_seconds={compile_seconds!r} is not a number of seconds")
+    if compile_seconds is not None:
+        what = f"compile_seconds={compile_seconds!r} is not a number of seconds"
+        if not isinstance(compile_seconds, Real):
+            raise TypeError(what)
+        if not compile_seconds >= 0:
+            raise ValueError(what)
     if isinstance(schedule, str | PathLike):
         with open(schedule, "rb"):  # a wrong path is an error at once
             pass
+    elif schedule is not None and not callable(schedule):
+        what = f"schedule={schedule!r} is neither a recipe nor the path of one"
+        raise TypeError(f"{what}: a recipe is a function that gets a schedule and returns it")
     options = options_from_environment(
         enabled=enabled,
         fullgraph=fullgraph,
