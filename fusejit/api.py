@@ -13,14 +13,15 @@ from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-from fusejit.bound_methods import with_object
-from fusejit.check import check_text
 from fusejit.decorated import Decorated
 from fusejit.decorated_objects import decorated, why_it_stays
+from fusejit.entry_stubs.bound_methods import with_object
 from fusejit.errors import UnsupportedError
 from fusejit.locks import cut_short
 from fusejit.notices import FuseWarning, warn
 from fusejit.options import Options, check_fusion, options_from_environment
+from fusejit.reports.answer import Answer
+from fusejit.reports.check import checked
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ class _Introspection(Protocol):
     __wrapped__: Callable[..., Any]
     variants: Variants
 
-    def explain(self, *args: Any, passes: bool = False, **kwargs: Any) -> str:
-        """What is fused for these arguments, what is not, and why. Runs nothing.
+    def explain(
+        self, *args: Any, detail: bool = False, passes: bool = False, **kwargs: Any
+    ) -> Answer:
+        """What runs compiled for these arguments, how fast, and what holds it back. Runs nothing.
 
-        With ``passes`` also what each pass did, and how long it took.
+        With ``detail`` each fusion, each refused one, and the guards; with ``passes`` also what
+        each pass did, and how long it took.
         """
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
@@ -53,7 +57,7 @@ class _Introspection(Protocol):
     def mlir(self, *args: Any, fused: bool = False, **kwargs: Any) -> str:
         """The traced (or the fused) graph as text that ``mlir-opt`` accepts. Runs nothing."""
 
-    def check(self, *args: Any, **kwargs: Any) -> str:
+    def check(self, *args: Any, **kwargs: Any) -> Answer:
         """Run both forms on copies of the arguments and tell how the results differ."""
 
 
@@ -253,13 +257,13 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
 
         return introspection.traced(state.dispatcher, args, kwargs)
 
-    def explain(*args: Any, passes: bool = False, **kwargs: Any) -> str:
+    def explain(*args: Any, detail: bool = False, passes: bool = False, **kwargs: Any) -> Answer:
         args = called_with("explain", args, kwargs, sys._getframe(1))
         if cut_short():  # even loading what explains could hang
-            return state.told_of_cut_short()
+            return Answer.of([state.told_of_cut_short()])
         from fusejit import introspection
 
-        return introspection.explained(state.dispatcher, args, kwargs, passes)
+        return introspection.explained(state.dispatcher, args, kwargs, passes, detail)
 
     def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
         args = called_with("mlir", args, kwargs, sys._getframe(1))
@@ -268,9 +272,9 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
 
         return introspection.mlir(state.dispatcher, args, kwargs, fused)
 
-    def check(*args: Any, **kwargs: Any) -> str:
+    def check(*args: Any, **kwargs: Any) -> Answer:
         args = called_with("check", args, kwargs, sys._getframe(1))
-        return check_text(function, stub, args, kwargs)
+        return checked(function, stub, args, kwargs, state.variants.timing())
 
     for method in (trace, explain, mlir, check):
         setattr(result, method.__name__, functools.wraps(function)(method))

@@ -178,7 +178,7 @@ class Decorated:
         """What ``explain`` says in a forked child that compiles nothing."""
         name, num = self.function.__name__, len(self.variants)
         served = f"; calls that the {num} variants serve are compiled" if num else ""
-        return f"{name} runs as plain NumPy: {cut_short()}{served}\n"
+        return f"{name} runs as plain NumPy: {cut_short()}{served}"
 
     def _plain(self, args: tuple[Any, ...], why: str = "") -> Any:
         """The call as plain NumPy, with a warning that says why."""

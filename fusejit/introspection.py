@@ -6,8 +6,16 @@ from typing import Any
 
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
+from fusejit.explain import (
+    explain_interpreted,
+    explain_segments,
+    explain_variant,
+    passes_text,
+    sizes_of_call,
+)
+from fusejit.reports.answer import Answer
 from fusejit.stages import Traced, trace
+from fusejit.tiering.interpreted_function import may_be_interpreted
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
 
@@ -38,33 +46,47 @@ def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: b
     return stage.fuse().mlir() if fused else stage.mlir()
 
 
-def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool) -> str:
-    """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
+def explained(
+    of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool, detail: bool
+) -> Answer:
+    """What runs compiled in a call, what does not, and why.
+
+    With ``detail`` all that the passes did; with ``passes`` also how long each of them took.
+    """
     of.notice()
     name = of.function.__name__
     known = of.permanent_fallback(args, kwargs)
     if known is not None:
-        return f"{name} runs as plain NumPy for this call: {known}\n"
+        return Answer.of([f"{name} runs as plain NumPy for this call: {known}"])
+    arguments = of.state.arguments.bound(args, kwargs)
+    values = tuple(arguments.values())
     try:
         stage = trace(of.function, args, kwargs, of.options)
         stage.log.is_detailed |= passes
+        estimate = None if of.variants.compiled else of.tiering.estimate(stage, values)
+        if estimate is not None and not (detail or passes):
+            interpreted = of.tiering.interpreted
+            if interpreted is not None and not interpreted.guard.would_reject(values):
+                return explain_interpreted(name, of.variants.interpreted)
+            if may_be_interpreted(estimate, is_segment=of.options.is_segment):
+                return explain_interpreted(name, estimate)
         lowered = stage.fuse().lower()
     except Fallback as fallback:
         for segmented in of.variants.for_types:
-            if segmented.takes(list(of.state.arguments.bound(args, kwargs).values())):
-                return segments_text(segmented, name)
-        return f"{name} runs as plain NumPy for this call: {fallback.outcome}\n"
+            if segmented.takes(list(values)):
+                return explain_segments(segmented, of.function, None, is_detailed=detail)
+        return Answer.of([f"{name} runs as plain NumPy for this call: {fallback.outcome}"])
     except FusejitError as error:
         if of.options.fullgraph:
             raise strip_frames(error) from error.__cause__
-        shown = of.variants.segmented or of.splitter.split(
-            error, of.state.arguments.bound(args, kwargs)
-        )
+        shown = of.variants.segmented or of.splitter.split(error, arguments)
         if shown is None and isinstance(error, NeedsPython | ConcretizationError):
             shown = of.splitter.of_python(error)
         if shown is None:
-            return f"{name} runs as plain NumPy for this call: {error}\n"
-        return segments_text(shown, name)
-    sizes = sizes_of_call(lowered, of.state.arguments.bound(args, kwargs))
-    text = explain_text(lowered, sizes, of.variants)
-    return f"{text}\n{passes_text(stage.log)}" if passes else text
+            return Answer.of([f"{name} runs as plain NumPy for this call: {error}"])
+        return explain_segments(shown, of.function, of.variants.measured, is_detailed=detail)
+    sizes = sizes_of_call(lowered, arguments)
+    made = explain_variant(lowered, sizes, of.variants, is_detailed=detail)
+    if not passes:
+        return made
+    return Answer.of(made.head, made.rows, f"{made.rest}\n{passes_text(stage.log)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fusejit.dispatch.postponed_traces import PostponedTraces
     from fusejit.segments.segmented import SegmentedFunction
     from fusejit.stages import Compiled
+    from fusejit.tiering.cost_estimate import CostEstimate
     from fusejit.warm_up.first_calls import FirstCalls
 
 
@@ -26,6 +27,7 @@ class Variants:
         self.for_types: tuple[SegmentedFunction, ...] = ()  # for arguments that no kernel is given
         self.fallbacks: Counter[str] = Counter()
         self.passed: tuple[str, CallGuard] | None = None  # fallback calls that are not asked about
+        self.measured: CostEstimate | None = None  # calls of the newest variant, if timed
         self.interpreted = ""  # what a call costs that Python runs, as compiling does not pay
         self.untraced: FirstCalls | PostponedTraces | None = None  # why Python runs calls for now
 
@@ -47,6 +49,23 @@ class Variants:
         """Every form of the function in segments."""
         return self.for_types if self.segmented is None else (self.segmented, *self.for_types)
 
+    def timing(self) -> Callable[[int, int], None]:
+        """What to call with the nanoseconds of a call in NumPy and fused, when it has ended.
+
+        They count if nothing was compiled meanwhile.
+        """
+        before = self.compiled, self.all_segmented
+
+        def note(numpy_ns: int, fused_ns: int) -> None:
+            if any(before) and before == (self.compiled, self.all_segmented):
+                from fusejit.tiering.cost_estimate import CostEstimate  # which loads a compiler
+
+                self.measured = CostEstimate(
+                    numpy_ns, max(1, fused_ns), False, False, is_measured=True
+                )
+
+        return note
+
     def count_passed(self) -> None:
         """Count the calls that fell back without being asked about; the last one was."""
         if self.passed is not None:
@@ -55,7 +74,9 @@ class Variants:
             self.passed = None
 
     def __repr__(self) -> str:
-        lines = [f"{len(self)} variant(s)"]
+        in_parts = [s for s in self.all_segmented if not s.runs_interpreted]
+        whole = f"{len(self)} variant(s)"
+        lines = ["runs in segments" if in_parts and not self.compiled else whole]
         for at, variant in enumerate(self.compiled):
             from fusejit.ir.traced import ArrayClass  # decorating loads no compiler
 
@@ -85,6 +106,16 @@ class Variants:
                     f"  interpreted{where}: no segment gains from compiling, Python runs it"
                 )
             else:
-                places = ", ".join(str(b.line) for b in segmented.boundaries)
-                lines.append(f"  runs in segments{where}: Python runs lines {places}")
+                lines.append(f"  {_lines_text(segmented)}{where}")
         return "\n".join(lines)
+
+
+def _lines_text(segmented: SegmentedFunction) -> str:
+    """Which lines are compiled, and which ones Python runs."""
+    from fusejit.segments.parts import parts_of  # decorating does not load it
+
+    parts = parts_of(segmented)
+    compiled = dict.fromkeys(part.lines for part in parts if not part.reason)
+    python = dict.fromkeys(part.lines for part in parts if part.reason)
+    first = f"compiled lines {', '.join(compiled)}; " if compiled else ""
+    return f"{first}Python runs lines {', '.join(python)}"

@@ -396,6 +396,7 @@ class Dispatcher:
             lowered = traced.fuse().lower()
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
+        self.variants.measured = None
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.tiering.try_out(variant, estimate, args)
         if self.options.is_segment:  # nobody but us has its arguments

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.dataclass import replace
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.entry_stubs.entry_stub import no_variant
@@ -21,7 +20,7 @@ from fusejit.stages import Compiled, Traced
 from fusejit.tiering.cost_estimate import PART, CostEstimate, estimate_cost
 from fusejit.tiering.interpreted_function import InterpretedFunction
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE, REPROFILE_BACKOFF
-from fusejit.tiering.timed_trial import TimedTrial, may_take_long, usual_ns
+from fusejit.tiering.timed_trial import TimedTrial, may_take_long
 
 
 class TieringPolicy:
@@ -105,12 +104,12 @@ class TieringPolicy:
                 if self.trial is not trial:
                     return
                 first_launcher, self.trial = self._entry_stub.first, None
+                timed = trial.cost(estimate)
                 if python_is_faster and self._variants.compiled == (variant,):
                     self._variants.compiled = ()
-                    ours, pythons = usual_ns(trial.compiled_times), usual_ns(trial.python_times)
-                    timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
                     self.demote(timed, args, variant)
                     return
+                self._variants.measured = timed if timed.is_measured else None
                 self._state.inline_cache.forget(trial.launch)
                 if first_launcher == trial.launch:
                     self._entry_stub.install_launcher(variant.launch)

@@ -1,7 +1,13 @@
 """`explain`: a report of what was fused, what was not and why, and what that saves."""
 
 from fusejit.explain.passes import passes_text
-from fusejit.explain.report import explain_text, sizes_of_call
-from fusejit.explain.segment_report import segments_text
+from fusejit.explain.report import sizes_of_call
+from fusejit.explain.short_report import explain_interpreted, explain_segments, explain_variant
 
-__all__ = ["explain_text", "passes_text", "segments_text", "sizes_of_call"]
+__all__ = [
+    "explain_interpreted",
+    "explain_segments",
+    "explain_variant",
+    "passes_text",
+    "sizes_of_call",
+]

@@ -30,8 +30,8 @@ REMEDIES: dict[str, str] = {
     "expensive broadcast": "nothing: it is computed once per row and read, not once per element",
     "load-heavy broadcast": "nothing: it is computed once per row and read, not once per element",
     "several uses": (
-        'it is computed once and kept; fusion="aggressive", or a function as fusion=..., computes '
-        "it where it is read"
+        'nothing: it is computed once and kept; fusion="aggressive", or a function as fusion=..., '
+        "computes it where it is read"
     ),
     "policy": "the policy that you passed as fusion= refused it",
     # reshapes between two ops: fusejit.fuse.reshaping.regroup

@@ -1,4 +1,4 @@
-"""The report: a summary, each kernel in the user's lines, what stays apart, then the details."""
+"""The details of one variant: each kernel in the user's lines, what stays apart, each fusion."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.explain.loop_nests import NestReport, domain_text, nests_of
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.remedies import REMEDIES
+from fusejit.explain.user_lines import MAX_SOURCE
 from fusejit.ir.analysis.lines import by_line, shortened
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.execution_plan import (
@@ -41,7 +42,6 @@ from fusejit.stages import Lowered
 if TYPE_CHECKING:
     from fusejit.variants import Variants
 
-MAX_SOURCE = 72  # characters of a line of the user's program
 WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "before"}
 WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 
@@ -57,8 +57,8 @@ def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, i
     return sizes
 
 
-def explain_text(lowered: Lowered, sizes: dict[str, int], variants: Variants) -> str:
-    """The report for one call.
+class VariantReport:
+    """What is known of one variant.
 
     Parameters
     ----------
@@ -66,13 +66,8 @@ def explain_text(lowered: Lowered, sizes: dict[str, int], variants: Variants) ->
         The stages of the call.
     sizes : dict of str to int
         Those of the call: `sizes_of_call`.
-    variants : Variants
-        The compiled variants and fallback calls so far.
     """
-    return "\n".join(_Report(lowered, sizes).lines(variants)) + "\n"
 
-
-class _Report:
     def __init__(self, lowered: Lowered, sizes: dict[str, int]) -> None:
         self.traced = lowered.before.before
         self.schedule = lowered.before.schedule
@@ -93,7 +88,8 @@ class _Report:
             for value in op.results
         }
 
-    def lines(self, variants: Variants) -> Iterator[str]:
+    def details(self, variants: Variants) -> Iterator[str]:
+        """All that the passes did; ``variants`` are the compiled ones and fallback calls so far."""
         yield from self.summary()
         yield from self.steps(self.schedule.steps, itertools.count(), "  ")
         yield from self.overlapping()
@@ -103,20 +99,35 @@ class _Report:
         yield from self.conditions()
         yield f"  variants compiled so far: {len(variants)}"
         for cause, n in variants.fallbacks.items():
-            yield f"  fallback, {_plural(n, 'call')}: {cause}"
+            yield f"  fallback, {plural(n, 'call')}: {cause}"
 
     # -- what came out --------------------------------------------------------------------------
-    def summary(self) -> Iterator[str]:
-        loops = sum(nest.is_loop for nests in self.nests.values() for nest in nests)
-        calls = sum(isinstance(s, LibraryStep | HostStep) for s in walk_steps(self.schedule.steps))
-        yield (
-            f"{self.traced.function.__name__}: {_plural(self.report.ops_before, 'op')} -> "
-            f"{_plural(loops, 'loop nest')} in {_plural(len(self.nests), 'kernel')}"
-            + (f" and {_plural(calls, 'library call')}" if calls else "")
-        )
+    @property
+    def num_loops(self) -> int:
+        """The loop nests of all kernels."""
+        return sum(nest.is_loop for nests in self.nests.values() for nest in nests)
+
+    @property
+    def num_calls(self) -> int:
+        """The calls of BLAS and NumPy between kernels."""
+        steps = walk_steps(self.schedule.steps)
+        return sum(isinstance(s, LibraryStep | HostStep) for s in steps)
+
+    @property
+    def bytes_moved(self) -> tuple[int, int]:
+        """What the operations read and write, before fusion and after it."""
         unfused = self.schedule.unfused
         before = moved_bytes(unfused, self.symbols, _stored_straight(unfused))
-        after = self.moved(self.report.grouped)
+        return before, self.moved(self.report.grouped)
+
+    def summary(self) -> Iterator[str]:
+        loops, calls = self.num_loops, self.num_calls
+        yield (
+            f"{self.traced.function.__name__}: {plural(self.report.ops_before, 'op')} -> "
+            f"{plural(loops, 'loop nest')} in {plural(len(self.nests), 'kernel')}"
+            + (f" and {plural(calls, 'library call')}" if calls else "")
+        )
+        before, after = self.bytes_moved
         less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
         yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
         policy = self.traced.options.fusion
@@ -147,7 +158,7 @@ class _Report:
         else:
             dims = domain_text(nest.ops[0], self.symbols, nest.group.shared_dims[0])
             kept = len(nest.group.local)
-            rest = f"; {_plural(kept, 'result')} in cache, never in memory" if kept else ""
+            rest = f"; {plural(kept, 'result')} in cache, never in memory" if kept else ""
             yield f"    one loop over tiles of {dims}{rest}"
         rows = [row for origins in nest.members for row in by_line(origins)]
         place_width = max((len(location.short) for location, _ in rows), default=0)
@@ -199,6 +210,7 @@ class _Report:
             yield from (f"    [{rule}] {remedy}" for rule, remedy in remedies.items())
 
     def shares_a_loop(self, refusal: Refusal) -> bool:
+        """Whether two ops that are not one op are computed in one loop all the same."""
         if refusal.value is None or refusal.result is None:
             return False
         nest = self.nest_of.get(self.assignment.root(refusal.value))
@@ -268,8 +280,12 @@ class _Report:
             if n > 1
         ]
 
+    def scalar_functions(self) -> list[tuple[str, Location]]:
+        """Functions that have no vector form on this machine, and where they are called."""
+        return _scalar_functions(self.schedule.graph, self.traced.target.vector_functions)
+
     def conditions(self) -> Iterator[str]:
-        slow = _scalar_functions(self.schedule.graph, self.traced.target.vector_functions)
+        slow = self.scalar_functions()
         if slow:
             yield "  no vector form on this machine:"
             yield from (f"    {name}{_where(location)}" for name, location in slow)
@@ -404,5 +420,6 @@ def _where(location: Location) -> str:
     return f"  ({location.short})" if location.line else ""
 
 
-def _plural(n: int, noun: str) -> str:
+def plural(n: int, noun: str) -> str:
+    """``1 loop``, ``2 loops``."""
     return f"{n} {noun}{'' if n == 1 else 's'}"

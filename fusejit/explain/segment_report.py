@@ -1,27 +1,20 @@
-"""The report of a function that runs as segments with Python between them."""
+"""The details of a function that runs as segments with Python between them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from fusejit.explain.report import MAX_SOURCE, explain_text
+from fusejit.explain.report import VariantReport
+from fusejit.explain.user_lines import MAX_SOURCE
 from fusejit.ir.analysis.lines import shortened
 from fusejit.ir.source import Location
 from fusejit.segments.segmented import Boundary, SegmentCall, SegmentedFunction
 
 
-def segments_text(segmented: SegmentedFunction, name: str) -> str:
-    """Which lines Python runs and why, and how the segments between them were fused so far.
-
-    Parameters
-    ----------
-    segmented : SegmentedFunction
-    name : str
-        What the user calls the function.
-    """
-    head = f"{name} runs in segments; Python runs what stands between them"
-    return "\n".join([head, *_lines(segmented, "  ", set())]) + "\n"
+def segment_details(segmented: SegmentedFunction) -> str:
+    """Which lines Python runs and why, and how the segments between them were fused so far."""
+    return "".join(f"{line}\n" for line in _lines(segmented, "  ", set()))
 
 
 def _lines(segmented: SegmentedFunction, indent: str, seen: set[Any]) -> Iterator[str]:
@@ -65,7 +58,7 @@ def _compiled(state: Any, indent: str) -> Iterator[str]:
         yield f"{indent}  ran as plain NumPy, {n} times: {cause}"
     if state.newest is not None:
         lowered, sizes = state.newest
-        for line in explain_text(lowered, sizes, state.variants).splitlines():
+        for line in VariantReport(lowered, sizes).details(state.variants):
             yield f"{indent}  {line}"
 
 

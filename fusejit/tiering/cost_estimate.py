@@ -87,6 +87,8 @@ class CostEstimate:
         Whether other values may lead another way through the program.
     is_guess : bool
         Whether only the kernel knows how often some loop runs.
+    is_measured : bool
+        Whether calls were timed.
     """
 
     numpy_ns: float
@@ -94,6 +96,7 @@ class CostEstimate:
     is_scalar: bool
     is_conditional: bool
     is_guess: bool = False
+    is_measured: bool = False
 
     @property
     def pays(self) -> bool:
@@ -101,7 +104,8 @@ class CostEstimate:
         return self.compiled_ns < self.numpy_ns
 
     def __str__(self) -> str:
-        return f"NumPy {_time(self.numpy_ns)}, compiled {_time(self.compiled_ns)}"
+        times = f"NumPy {_time(self.numpy_ns)}, compiled {_time(self.compiled_ns)}"
+        return f"{times}, {'measured' if self.is_measured else 'estimated'}"
 
 
 def estimate_cost(
@@ -117,13 +121,20 @@ def estimate_cost(
     is_segment : bool
         Whether Python calls it between statements of its own.
     """
-    graph = traced.graph
     sizes: dict[str, int] = {}
-    for symbol in graph.symbols:
+    for symbol in traced.graph.symbols:
         try:
             sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
         except KeyError:  # the size of a result of a host call
             sizes[symbol.name] = ASSUMED
+    return cost_of_sizes(traced, sizes, is_segment=is_segment)
+
+
+def cost_of_sizes(
+    traced: TracedFunction, sizes: Mapping[str, int], *, is_segment: bool = False
+) -> CostEstimate:
+    """What a traced function costs both ways for a call with these values of symbols."""
+    graph = traced.graph
     estimate = _Estimate(graph, sizes)
     numpy_ns, kernel_ns = estimate.block(graph.block, 0)
     arrays = sum(buffer.origin is not None for buffer in graph.buffers)
@@ -320,4 +331,6 @@ def _makes_arrays(op: Op) -> bool:
 
 
 def _time(ns: float) -> str:
+    if ns < 1000:
+        return f"{ns:.0f} ns"
     return f"{ns / 1000:.1f} us" if ns < 1e6 else f"{ns / 1e6:.1f} ms"

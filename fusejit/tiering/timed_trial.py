@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.dataclass import replace
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.analysis.exactness import is_exact
 from fusejit.ir.graph import Graph
@@ -106,6 +107,17 @@ class TimedTrial:
         self._tries_long = tries_long
         self._is_open = True
         self._is_busy = False
+
+    def cost(self, estimate: CostEstimate) -> CostEstimate:
+        """What a call costs both ways by the clock; the estimate, if one form was not timed."""
+        if not self.compiled_times or not self.python_times:
+            return estimate
+        return replace(
+            estimate,
+            numpy_ns=usual_ns(self.python_times),
+            compiled_ns=usual_ns(self.compiled_times),
+            is_measured=True,
+        )
 
     def launch(self, *args: Any) -> Any:
         """What the variant's launcher returns, or what Python does in its turn."""

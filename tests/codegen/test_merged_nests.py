@@ -166,7 +166,7 @@ def test_fusion_none_merges_nothing() -> None:
 
 
 def test_explain_says_why() -> None:
-    text = fuse_jit(keep_two).explain(numbers()[0], 6)
+    text = fuse_jit(keep_two).explain(numbers()[0], 6, detail=True)
     assert "nests written as one loop:" in text
     assert "[same points]" in text
     assert "[points never meet]" in text

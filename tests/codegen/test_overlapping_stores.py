@@ -191,7 +191,7 @@ def test_jitted_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_explain_says_how(text: str, expected: str) -> None:
     decorated = decorate(program(text, "x"), jit=False)
     decorated(np.ones(9))
-    explained = str(decorated.explain(np.ones(9)))
+    explained = str(decorated.explain(np.ones(9), detail=True))
     assert "stores that overlap what they read" in explained
     assert expected in explained
 

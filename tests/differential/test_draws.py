@@ -160,7 +160,7 @@ def test_generators_that_are_not_arguments() -> None:
 def test_tracing_and_explaining_draw_nothing() -> None:
     given = rng()
     before = given.bit_generator.state
-    text = fuse_jit(kinds).explain(given, uniform(9), 9)
+    text = fuse_jit(kinds).explain(given, uniform(9), 9, detail=True)
     fuse_jit(kinds).trace(given, uniform(9), 9)
     assert given.bit_generator.state == before
     assert "host call numpy.random.Generator.choice: an effect" in text

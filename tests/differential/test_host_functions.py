@@ -413,7 +413,7 @@ def test_explain_shows_the_step() -> None:
     fused = decorate(lambda x: np.unique(x * 2) + 1, jit=False)
     x = np.arange(4.0)
     fused(x)
-    text = fused.explain(x)
+    text = fused.explain(x, detail=True)
     assert "host call numpy.unique: NumPy runs it between kernels" in text
     assert "test_host_functions.py" in text
 

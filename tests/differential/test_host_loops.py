@@ -195,7 +195,7 @@ def test_kernels_of_the_body_are_compiled_once() -> None:
 
 
 def test_explain_shows_what_is_inside() -> None:
-    lines = fuse_jit(running_medians).explain(vector(9), np.zeros(9)).splitlines()
+    lines = fuse_jit(running_medians).explain(vector(9), np.zeros(9), detail=True).splitlines()
     loop = next(at for at, line in enumerate(lines) if line.startswith("  Python runs this"))
     assert "for i in range(len(x))" in lines[loop + 1]
     inside = [line for line in lines if line.lstrip().startswith("host call numpy.median")]

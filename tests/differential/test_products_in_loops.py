@@ -162,7 +162,7 @@ def test_large_products_stay_in_the_loop() -> None:
     called = [op for op in walk(loop.body) if isinstance(op, GenericOp) and op.library_call]
     assert len(called) == 2
     assert "calls BLAS from inside: matmul test_products_in_loops.py" in str(
-        fused.explain(a, v, 20)
+        fused.explain(a, v, 20, detail=True)
     )
 
 

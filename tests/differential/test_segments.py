@@ -577,11 +577,11 @@ def test_explain_shows_boundaries_and_segments() -> None:
 
     fused = fuse_jit(program)
     log: list[Any] = []
-    before = fused.explain(X, log)
+    before = fused.explain(X, log, detail=True)
     assert log == []
     assert "not called yet" in before
     fused(X, log)
-    text = fused.explain(X, log)
+    text = fused.explain(X, log, detail=True)
     assert len(log) == 1
     line = program.__code__.co_firstlineno + 2
     assert f"Python: test_segments.py:{line}  log.append(y.sum())" in text

@@ -83,7 +83,7 @@ def test_answers_and_explain(n: int) -> None:
     f = fuse_jit(smooth)
     np.testing.assert_allclose(f(x, w, 6), smooth(x, w, 6), rtol=1e-13)
     np.testing.assert_allclose(f(x, w, 7), smooth(x, w, 7), rtol=1e-13)
-    text = f.explain(x, w, 6)
+    text = f.explain(x, w, 6, detail=True)
     assert "sum before the loop: it is the same in each iteration" in text
     if n == 1:
         return  # numbers, no loops

@@ -292,10 +292,10 @@ def test_the_mark_is_printed_and_read_back() -> None:
 
 
 def test_explain_names_line_variable_and_reason() -> None:
-    text = fuse_jit(previous_element).explain(vector(), vector())
+    text = fuse_jit(previous_element).explain(vector(), vector(), detail=True)
     line = previous_element.__code__.co_firstlineno
     assert f"test_independent.py:{line + 1}  for i in range(1, len(x)):" in text
     assert "iterations one after the other: `y` is written and read at different" in text
     assert f"[neighbouring elements]  (test_independent.py:{line + 2})" in text
-    text = fuse_jit(own_element).explain(vector(), vector())
+    text = fuse_jit(own_element).explain(vector(), vector(), detail=True)
     assert "iterations in parallel: no iteration touches what another one writes" in text

@@ -60,7 +60,7 @@ def test_a_function_sees_each_candidate_and_gives_its_reason() -> None:
         return "hands off" if candidate.producer.name.startswith("exp") else candidate.default
 
     fused = fuse_jit(fusion=control)(softmax)
-    assert "exp and sum: hands off [policy]" in fused.explain(X)
+    assert "exp and sum: hands off [policy]" in fused.explain(X, detail=True)
     first = seen[0]
     assert (first.producer.name, first.consumer.name) == ("subtract", "exp")
     assert (first.uses, first.places) == (1, 1)
@@ -89,7 +89,7 @@ def test_each_kind_can_be_refused_with_a_reason(kind: str) -> None:
     done = {f.how for f in report.folded} | ({"group"} if report.grouped else set())
     assert done == {"fold", "merge", "group"} - {kind}
     assert {r.how for r in report.refused if r.rule == "policy"} == {kind}
-    assert f"no {kind} here [policy]" in fused.explain(X)
+    assert f"no {kind} here [policy]" in fused.explain(X, detail=True)
     (first, *_) = [c for c in seen if c.kind == kind]
     assert first.producers[-1:] == (first.producer,) or kind == "group"
     assert first.producer in first.producers
@@ -150,11 +150,13 @@ def test_a_policy_that_raises_about_a_merge_or_group_is_the_users_error(kind: st
 def test_the_choice_between_storing_and_computing_again_is_told() -> None:
     """Dear values that are read twice are stored, cheap ones computed again; both with figures."""
     arg = np.random.default_rng(0).random((40, 30))
-    cheap = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(x - 1)).explain(arg)
+    cheap = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(x - 1)).explain(
+        arg, detail=True
+    )
     assert "subtract into sum: 0.1 ns more at 2 places, 24 bytes less to move" in cheap
     assert "[cheap to compute again]" in cheap
     expensive = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(np.tan(x))).explain(
-        arg
+        arg, detail=True
     )
     assert "ns more to compute it at 2 places [several uses]" in expensive
 
@@ -181,8 +183,10 @@ def test_bytes_saved_count_what_is_read_again() -> None:
 def test_the_default_decision_can_be_handed_back() -> None:
     assert num_ops(fuse_jit(fusion=lambda c: c.default)(softmax)) == 4
     refused = fuse_jit(fusion=lambda c: False)(softmax)
-    assert "the fusion policy refuses [policy]" in refused.explain(X)
-    assert "no [mine]" in fuse_jit(fusion=lambda c: Reject("mine", "no"))(softmax).explain(X)
+    assert "the fusion policy refuses [policy]" in refused.explain(X, detail=True)
+    assert "no [mine]" in fuse_jit(fusion=lambda c: Reject("mine", "no"))(softmax).explain(
+        X, detail=True
+    )
 
 
 def test_a_policy_that_raises_is_the_users_error() -> None:

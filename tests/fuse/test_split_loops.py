@@ -211,16 +211,16 @@ def test_loops_that_stay_whole(program: Callable[..., Any], args: tuple[Any, ...
 def test_one_core_has_nothing_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(GENERIC, num_cores=1)
     monkeypatch.setattr(fusejit.stages, "host_target", lambda: one)
-    assert "[split]" not in fuse_jit(decaying).explain(A)
+    assert "[split]" not in fuse_jit(decaying).explain(A, detail=True)
     check(decaying, (A,), bound=Bound(ulps=64))
 
 
 def test_explain_names_what_is_carried() -> None:
-    text = fuse_jit(decaying).explain(A)
+    text = fuse_jit(decaying).explain(A, detail=True)
     assert (
         "iterations in parallel: only the work that depends on no other iteration; `s` is computed "
         "afterwards, in program order [split]" in text
     )
     assert "`total` goes from one iteration to the next [carried]" in fuse_jit(cheap).explain(
-        A[0].copy(), A[1].copy()
+        A[0].copy(), A[1].copy(), detail=True
     )

@@ -37,6 +37,7 @@ def stages(program: Any) -> dict[str, str]:
         "traced": str(traced),
         "fused": str(traced.fuse()),
         "explain": fused.explain(*args),
+        "detail": fused.explain(*args, detail=True).rest,
         "dot": traced.fuse().dot(),
     }
 

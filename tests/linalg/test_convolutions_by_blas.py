@@ -47,7 +47,7 @@ def test_against_the_reference(name: str, strides: Any, dilations: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert found.strides == expected.strides
     has_windows = bool(expected.size)
-    assert is_by_blas(op.explain(image, kernel, **options)) == has_windows
+    assert is_by_blas(op.explain(image, kernel, **options, detail=True)) == has_windows
     start = np.ones_like(expected)
     np.testing.assert_allclose(op(image, kernel, init=start, **options), expected + 1, rtol=1e-12)
 
@@ -68,16 +68,16 @@ def test_one_variant_serves_every_size() -> None:
 def test_loops_compute_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Integers, convolutions without a channel that is summed, and copies that are too large."""
     numbers = RNG.integers(0, 9, (2, 9, 10, 3)), RNG.integers(0, 9, (3, 2, 3, 5))
-    assert not is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*numbers))
+    assert not is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*numbers, detail=True))
     depthwise = RNG.random((2, 9, 10, 3)), RNG.random((3, 2, 3))
-    assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwc.explain(*depthwise))
+    assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwc.explain(*depthwise, detail=True))
     multiplied = RNG.random((2, 9, 10, 3)), RNG.random((3, 2, 3, 4))
-    assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwcm.explain(*multiplied))
+    assert not is_by_blas(linalg.depthwise_conv_2d_nhwc_hwcm.explain(*multiplied, detail=True))
     monkeypatch.setattr(library_calls, "MAX_COLUMN_BYTES", 10_000)
     large = RNG.random((2, 19, 10, 3)), RNG.random((3, 2, 3, 5))
-    assert not is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*large))
+    assert not is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*large, detail=True))
     small = RNG.random((1, 4, 4, 3)), RNG.random((3, 2, 3, 5))
-    assert is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*small))
+    assert is_by_blas(linalg.conv_2d_nhwc_hwcf.explain(*small, detail=True))
 
     @fuse_jit(fullgraph=True)
     def convolve(image: Any, kernel: Any) -> Any:

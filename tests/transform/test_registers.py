@@ -188,7 +188,7 @@ def test_sums_of_neighbours_are_rows() -> None:
 def test_explain_names_the_tiles() -> None:
     fused: Any = fuse_jit(lambda a, b: np.maximum(linalg.conv_2d_nhwc_hwcf(a, b), 0))
     a, b = np.ones((1, 9, 9, 32), "f4"), np.ones((3, 3, 32, 32), "f4")
-    text = fused.explain(a, b)
+    text = fused.explain(a, b, detail=True)
     assert "sums of tiles of 8 x 32 points in vector registers" in text
     assert "conv_2d_nhwc_hwcf, maximum, store" in text
     assert "not fused" not in text

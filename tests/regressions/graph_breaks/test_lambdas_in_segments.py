@@ -85,4 +85,4 @@ def test_a_lambda_that_python_calls_is_fused() -> None:
     fused = fuse_jit(keyed)
     for _ in range(2):
         assert fused(X) == pytest.approx(keyed(X))
-    assert "<lambda>, which Python calls" in fused.explain(X)
+    assert "<lambda>, which Python calls" in fused.explain(X, detail=True)

@@ -155,4 +155,4 @@ def test_what_cannot_be_opened_is_numpys(function: Any) -> None:
     assert log == [1, 1, 1]
     for actual in results:
         np.testing.assert_equal(actual, expected)
-    assert "Python: " in fused.explain(X, [])
+    assert "  Python: " in fused.explain(X, [])

@@ -411,7 +411,7 @@ def test_text_of_boundaries() -> None:
 
     fused = fuse_jit(program)
     fused(X, [])
-    text = fused.explain(X, [])
+    text = fused.explain(X, [], detail=True)
     first = program.__code__.co_firstlineno
     assert f"segment, lines {first + 2} to {first + 3}:" in text
     assert f"Python: test_segments_errors.py:{first + 1}  with noted(log):" in text

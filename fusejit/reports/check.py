@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
@@ -10,39 +11,46 @@ from typing import Any
 import numpy as np
 
 from fusejit.identity import own_signature
+from fusejit.reports.answer import Answer
 
 _ATOMS = (int, float, complex, str, bytes, type(None), type, FunctionType, ModuleType)
 
 
-def check_text(
+def checked(
     plain: Callable[..., Any],
     fused: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> str:
+    note_times: Callable[[int, int], None],
+) -> Answer:
     """Run both on deep copies of the arguments and describe every difference.
+
+    ``note_times`` receives the nanoseconds that both took.
 
     Returns
     -------
-    str
+    Answer
         One line per result and per argument, or per array in them; "same bits", or the largest
         difference.
     """
-    outcomes = []
+    outcomes, times = [], []
     for function in (plain, fused):
         copies = copy.deepcopy((args, kwargs))
+        begin = time.perf_counter_ns()
         try:
             result: Any = function(*copies[0], **copies[1])
         except Exception as error:
             result = error
+        times.append(time.perf_counter_ns() - begin)
         bound = own_signature(plain).bind(*copies[0], **copies[1])
         outcomes.append((result, bound.arguments))
+    note_times(times[0], times[1])
     (expected, expected_copies), (actual, actual_copies) = outcomes
     compare = Comparison()
     lines = compare.lines("result", expected, actual)
     for name, value in expected_copies.items():
         lines += compare.lines(f"argument {name}", value, actual_copies[name])
-    return "\n".join(lines) + "\n"
+    return Answer.of(lines)
 
 
 class Comparison:
