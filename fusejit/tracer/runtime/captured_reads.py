@@ -198,7 +198,8 @@ class CapturedReads:
             SymbolicNumber(self._trace, getattr(obj, part), HostExpr.path(path.attribute(part)))
             for part in ("real", "imag")
         ]
-        return PRIMITIVES["complex_of_parts"](*parts)
+        with self._trace.before_regions():
+            return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
         if (
@@ -260,4 +261,5 @@ class CapturedReads:
         self._trace.graph.buffers.append(buffer)
         self.originals[path] = array
         storage = Storage.of_buffer(self._trace, buffer, path, array)
+        storage.home = self._trace.graph.block  # it was there before the region that reads it first
         return TracedArray.whole(storage, Kind.ARRAY, path)

@@ -280,6 +280,16 @@ class Trace:
         """The block to which ops are appended."""
         return self.blocks[-1]
 
+    @contextmanager
+    def before_regions(self) -> Iterator[None]:
+        """Append ops to the outermost block, before the loops and conditionals being traced."""
+        blocks, regions = self.blocks, self.regions
+        self.blocks, self.regions = blocks[:1], []
+        try:
+            yield
+        finally:
+            self.blocks, self.regions = blocks, regions
+
     def is_repeated_since(self, home: Block) -> bool:
         """Whether a loop that was begun after ``home`` runs what is traced now."""
         depth = next((k for k, block in enumerate(self.blocks) if block is home), 0)
