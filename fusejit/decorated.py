@@ -29,6 +29,7 @@ from fusejit.variants import Variants
 if TYPE_CHECKING:
     from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
+    from fusejit.warm_up.carried_sources import CarriedSources
     from fusejit.warm_up.first_calls import FirstCalls
 
 
@@ -44,6 +45,8 @@ class Decorated:
         For a part of another function: the fused forms that they share.
     allowance : Allowance, optional
         For a part: the processor time that all parts have.
+    shown_warnings : set of str, optional
+        Warnings that were shown already.
 
     Attributes
     ----------
@@ -57,12 +60,15 @@ class Decorated:
         options: Options,
         fused: FusedFunctions | None = None,
         allowance: Allowance | None = None,
+        shown_warnings: set[str] | None = None,
     ) -> None:
         self.function = function
         self.options = options
         self.fused = fused
         self.allowance = allowance or Allowance(options.compile_seconds)
         self.variants = Variants()
+        self.shown_warnings = set() if shown_warnings is None else shown_warnings
+        self._sources: CarriedSources | None = None
         self.signature = own_signature(function)
         is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
         self.entry_stub = EntryStub(
@@ -71,8 +77,7 @@ class Decorated:
         self.identity = FunctionIdentity(cast(Any, function))
         if is_passthrough:
             self.variants.interpreted = READS_CALLERS
-            if options.warn:
-                warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
+            self._warn_once(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
         if not options.enabled:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = WorkLock()
@@ -104,10 +109,22 @@ class Decorated:
             self.entry_stub.disconnect(self.dispatch_miss, self.recover)
         else:
             self.entry_stub.connect(self.dispatch_miss, self.recover)
-        state = {"entry_stub": self.entry_stub, "variants": self.variants}
-        return Decorated, (self.function, self.options), state
+        if self._sources is None:
+            from fusejit.warm_up.carried_sources import CarriedSources
+
+            self._sources = CarriedSources(cast(Any, self.function))
+        state = {
+            "entry_stub": self.entry_stub,
+            "variants": self.variants,
+            "sources": self._sources.sources(),
+        }
+        return _decorated_elsewhere, (self.function, self.options), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if sources := state.pop("sources"):
+            from fusejit.warm_up.carried_sources import receive
+
+            receive(sources)
         self.__dict__.update(state)
         self.identity = FunctionIdentity(cast(Any, self.function))
         self._warm_up = None
@@ -182,10 +199,16 @@ class Decorated:
 
     def _plain(self, args: tuple[Any, ...], why: str = "") -> Any:
         """The call as plain NumPy, with a warning that says why."""
-        if why and self.options.warn:
-            warn(f"{self.function.__name__} runs as plain NumPy{why}")
+        if why:
+            self._warn_once(f"{self.function.__name__} runs as plain NumPy{why}")
         positional, keywords = self.identity.given(self.entry_stub.signature, args)
         return self.function(*positional, **keywords)
+
+    def _warn_once(self, text: str) -> None:
+        """Warn at the user's line, unless that has been done."""
+        if self.options.warn and text not in self.shown_warnings:
+            self.shown_warnings.add(text)
+            warn(text)
 
     def recover(self, error: Exception) -> Outcome | None:
         """As `Dispatcher.recover`."""
@@ -211,6 +234,19 @@ def dispatcher_of(function: Any) -> Dispatcher | None:
         return None if state is None else cast(Decorated, state).dispatcher
     except CutShort:
         return None
+
+
+_SHOWN: dict[tuple[str, int, str], set[str]] = {}
+
+
+def _decorated_elsewhere(function: Callable[..., Any], options: Options) -> Decorated:
+    """A function that was decorated in another process.
+
+    A pool of processes makes it again for each task, and it warns like one function.
+    """
+    code = cast(Any, function).__code__
+    place = code.co_filename, code.co_firstlineno, code.co_qualname
+    return Decorated(function, options, shown_warnings=_SHOWN.setdefault(place, set()))
 
 
 def _dispatcher_class() -> type[Dispatcher]:

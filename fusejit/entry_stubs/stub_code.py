@@ -182,7 +182,7 @@ def code_of_body(
 ) -> CodeType | None:
     """The code of statements after the guard; None if they have no source."""
     source = body.source
-    definition = None if source is None else as_definition(source.node)
+    definition = None if source is None else as_definition(source.as_compiled)
     if source is None or not layout.has_bodies or definition is None:
         return None
     text = _guard_text(unwatched)

@@ -26,8 +26,8 @@ class FusedFunctions:
     are the warnings that were shown for any of them.
     """
 
-    def __init__(self) -> None:
-        self.shown_warnings: set[str] = set()
+    def __init__(self, shown_warnings: set[str]) -> None:
+        self.shown_warnings = shown_warnings
         self.by_function: dict[FunctionType, Callable[..., Any]] = {}
         self._counts: Counter[CodeType] = Counter()
 
