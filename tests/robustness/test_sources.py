@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.tracer.capture.source_text import find_source
+from fusejit.notices import FuseWarning
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate
 
@@ -71,7 +71,7 @@ def exec_with_linecache(folder: Path) -> Iterator[Namespace]:
 
 
 def each_statement_by_itself(folder: Path) -> Iterator[Namespace]:
-    """As ipykernel compiles a cell: under a file that does not exist, one statement after another."""
+    """As ipykernel compiles a cell: one statement after another, under a file's name."""
     name = "/tmp/ipykernel_4711/2345678901.py"
     registered(name, TEXT)
     namespace: Namespace = {"__name__": "__main__"}
@@ -133,7 +133,7 @@ def marimo(folder: Path) -> Iterator[Namespace]:
 
 
 def marimo_run_as_a_script(folder: Path) -> Iterator[Namespace]:
-    """Each cell is a function of the file, and its body is compiled at the lines where it stands."""
+    """Each cell is a function of the file; its body is compiled at its lines."""
     notebook = folder / "notebook.py"
     body = textwrap.indent(TEXT, "    ").replace("    \n", "\n")
     notebook.write_text(f"import marimo\napp = marimo.App()\n\n@app.cell\ndef _():\n{body}")
@@ -213,6 +213,15 @@ def test_ways_within_a_process(
             linecache.cache.pop(name, None)
 
 
+def test_a_function_without_source_is_blamed_for_that() -> None:
+    """The advice was ``np.where``, though with its source the function would have compiled."""
+    namespace: Namespace = {}
+    exec(TEXT, namespace)
+    with pytest.warns(FuseWarning, match="no source was found; define it in a file") as shown:
+        assert_same(namespace["summed"](X), decorate(namespace["summed"], jit=False)(X))
+    assert "np.where" not in str(shown[0].message)
+
+
 # -- other processes -----------------------------------------------------------------------------
 CHECK = """
 import warnings
@@ -255,12 +264,15 @@ def test_python_i() -> None:
         timeout=60,
     )
     python.expect(prompt)
+    output = ""
     written = [ast.unparse(statement) for statement in ast.parse(TEXT + CHECK).body]
     for statement in written:
         for line in [*statement.splitlines(), *([""] if "\n" in statement else [])]:
             python.sendline(line)
             python.expect(prompt)
-    assert "done!" in python.before, python.before
+            output += python.before
+    assert "done!" in output
+    assert "Error" not in output, output
     python.sendline("exit()")
     python.expect(pexpect.EOF)
 

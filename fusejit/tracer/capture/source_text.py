@@ -92,7 +92,7 @@ def find_source(function: FunctionType) -> FunctionSource | str:
     made = _made_from_trees.get(id(code))
     if made is not None:
         return made
-    why = "no source was found"
+    why = "no source was found; define it in a file or in a cell of a notebook"
     matches: list[FunctionSource] = []
     for text in texts_for(function):
         try:

@@ -164,7 +164,14 @@ def needs_python(what: str, remedy: str) -> NeedsPython:
 
 
 def concretization(what: str, remedy: str) -> ConcretizationError:
-    """As `unsupported`, where Python asks for a value that only the kernel knows."""
+    """As `unsupported`, where Python asks for a value that only the kernel knows.
+
+    A function without usable source may ask for any: then that is what to change.
+    """
+    trace = ACTIVE.get()
+    if trace is not None and trace.untraced:
+        for frame in user_frames()[:1]:
+            remedy = trace.untraced.get(frame.f_code, remedy)
     return _error(ConcretizationError, what, remedy)
 
 
