@@ -165,12 +165,16 @@ def code_of_text(
         own=neutral[layout.free.index(layout.own)],
         **_by_position(signature),
     )
+    tree, line = ast.parse(filled), of_user.co_firstlineno
+    for node in ast.walk(tree):  # tracebacks, debuggers and profilers show the user's function
+        if hasattr(node, "lineno"):
+            vars(node).update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
     namespace: dict[str, Any] = {}
-    name = of_user.co_name
-    exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
+    exec(compile(tree, of_user.co_filename, "exec"), namespace)
     code = cast(CodeType, namespace["factory"](*neutral).__code__)
     assert code.co_freevars == tuple(neutral)
-    return standing_for(code.replace(co_name=name, co_qualname=name), of_user)
+    code = code.replace(co_name=of_user.co_name, co_qualname=of_user.co_qualname)
+    return standing_for(code, of_user, is_body=False)
 
 
 def code_of_body(
@@ -201,7 +205,8 @@ def code_of_body(
         code = compile_function(source, node, of_user, (layout.own,))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return standing_for(code, of_user) if code.co_freevars == layout.free else None
+    is_placed = code.co_freevars == layout.free
+    return standing_for(code, of_user, is_body=True) if is_placed else None
 
 
 def _parameters(signature: inspect.Signature) -> str:

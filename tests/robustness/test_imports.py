@@ -63,7 +63,7 @@ ALLOWED = {
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "dispatch", "segments", "codegen", "ir", "warm_up"},
-    "package_files": set(),
+    "package_files": {"identity"},
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
