@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 from fusejit.budget import Allowance
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.debuggers import is_debugged, tracer_of_main_thread
 from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import CutShort, UnsupportedError
-from fusejit.frame_readers import READS_CALLERS, reads_callers
+from fusejit.frame_readers import why_direct
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
     CALLED_BY_NUMBA,
@@ -23,7 +27,7 @@ from fusejit.interrupts import (
 from fusejit.locks import WorkLock, cut_short
 from fusejit.notices import warn
 from fusejit.options import Options
-from fusejit.outcome import MISS, Outcome
+from fusejit.outcome import INTERPRET, MISS, Outcome
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
@@ -70,14 +74,14 @@ class Decorated:
         self.shown_warnings = set() if shown_warnings is None else shown_warnings
         self._sources: CarriedSources | None = None
         self.signature = own_signature(function)
-        is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
+        direct = "" if options.fullgraph else why_direct(cast(Any, function))
         self.entry_stub = EntryStub(
-            function, self.signature, self.dispatch_miss, self.recover, is_passthrough
+            function, self.signature, self.dispatch_miss, self.recover, bool(direct)
         )
         self.identity = FunctionIdentity(cast(Any, function))
-        if is_passthrough:
-            self.variants.interpreted = READS_CALLERS
-            self._warn_once(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
+        if direct:
+            self.variants.interpreted = direct
+            self._warn_once(f"{function.__name__} runs as plain NumPy: {direct}")
         if not options.enabled:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = WorkLock()
@@ -85,7 +89,12 @@ class Decorated:
         self._warm_up: FirstCalls | None = None
         is_on = options.enabled and options.tiering
         self.warms_up = is_on and not (options.fullgraph or options.is_segment)
+        self._for_debugger: Any = None  # the guard of calls that a debugger follows
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
+        if options.enabled and not options.is_segment:
+            _ALL.add(self)
+            if is_debugged():
+                self.install_for_debugger()
 
     def _first_calls(self) -> FirstCalls:
         """The policy of first calls, made when needed."""
@@ -141,6 +150,8 @@ class Decorated:
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
+        if is_debugged() and self.identity.holds():
+            return self.interpret_for_debugger()
         if self._dispatcher is None and self.warms_up and not cut_short():
             if not self.identity.holds():
                 return self._restarted(args)
@@ -164,6 +175,32 @@ class Decorated:
             kind = type(error).__name__
             return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
+
+    def interpret_for_debugger(self) -> Any:
+        """Have Python run this call and those to come, while a debugger follows the program.
+
+        The same goes for all decorated functions: a step into one of them is to end in its own
+        statements, not in the launcher that would notice the debugger.
+        """
+        for decorated in [*_ALL]:
+            decorated.install_for_debugger()
+        return INTERPRET
+
+    def install_for_debugger(self) -> None:
+        """Have the function's own statements serve calls while a debugger follows the program."""
+        tracer, stub = tracer_of_main_thread(), self.entry_stub
+        is_installed = stub.guard is not None and stub.guard is self._for_debugger
+        if tracer is None or stub.is_passthrough:
+            return
+        if is_installed and self._for_debugger.tracer is tracer:
+            return
+        from fusejit.dispatch.call_arguments import CallArguments
+
+        anything = [Expected() for _ in self.signature.parameters]
+        of_user = cast(Any, self.function)
+        run = CallArguments(of_user, self.signature).run
+        self._for_debugger = CallGuard(anything, function=of_user, tracer=tracer)
+        stub.install_body(FunctionBody.of(of_user, run), self._for_debugger)
 
     def _restarted(self, args: tuple[Any, ...]) -> Any:
         """A call of a function whose code or default values were replaced before it was traced."""
@@ -225,6 +262,10 @@ class Decorated:
         except CutShort:
             return self._plain(args)
         return dispatcher.disabled(*args)
+
+
+_ALL: WeakSet[Decorated] = WeakSet()
+"""The decorated functions of this process."""
 
 
 def dispatcher_of(function: Any) -> Dispatcher | None:

@@ -22,6 +22,17 @@ def is_package_code(code: CodeType) -> bool:
     return is_package_file(code.co_filename) or is_entry_code(code)
 
 
+def without_our_frames(error: BaseException) -> BaseException:
+    """The exception without the outermost frames of its traceback that are fusejit's own.
+
+    Where all are, it stays as it is.
+    """
+    entry = error.__traceback__
+    while entry is not None and is_package_code(entry.tb_frame.f_code):
+        entry = entry.tb_next
+    return error if entry is None else error.with_traceback(entry)
+
+
 def is_raised_by_us(error: BaseException) -> bool:
     """Whether the innermost frame that an exception comes from is fusejit's own."""
     innermost = error.__traceback__

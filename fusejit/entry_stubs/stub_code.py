@@ -31,9 +31,14 @@ def factory({free}):
         except {own}.Exception as {error}:
             {result} = {own}.recover({error})
             if {result} is None:
-                raise
+                raise {own}.without_our_frames({error})
         if {result}.__class__ is {own}.Outcome:
-            return {own}.dispatch_miss({all}, {result})
+            try:
+                {result} = {own}.dispatch_miss({all}, {result})
+            except {own}.Exception as {error}:
+                raise {own}.without_our_frames({error})
+            if {result} is {own}.INTERPRET:
+                return {own}.function({passed})
         return {result}
     return entry_stub
 """
@@ -44,19 +49,24 @@ def factory({{free}}):
         return {{own}}.run({{arguments}})
     return entry_stub
 """
-_GUARDED = """
-nonlocal {free}
-{local} = {own}.guard
-if {local}({arguments}):
-    return {own}.dispatch_miss({all})
+_DISPATCHED = """
+    try:
+        {local} = {own}.dispatch_miss({all})
+    except {own}.Exception as {local}:
+        raise {own}.without_our_frames({local})
+    if {local} is {own}.INTERPRET:
+        return {own}.function({passed})
+    return {local}
 """
-_SAMPLED = """
-nonlocal {free}
-for {local} in {own}.calls:
+_GUARDED = f"""
+nonlocal {{free}}
+{{local}} = {{own}}.guard
+if {{local}}({{arguments}}):{_DISPATCHED}"""
+_SAMPLED = f"""
+nonlocal {{free}}
+for {{local}} in {{own}}.calls:
     break
-else:
-    return {own}.dispatch_miss({all})
-"""
+else:{_DISPATCHED}"""
 _BARE = """
 nonlocal {free}
 """
@@ -229,6 +239,16 @@ def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
 
 
 def _by_position(signature: inspect.Signature) -> dict[str, str]:
-    """All parameters in order, as arguments and as a tuple."""
+    """All parameters in order, as arguments, as a tuple, and as the user's function takes them."""
     arguments = ", ".join(signature.parameters)
-    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}
+    forms = {
+        inspect.Parameter.VAR_POSITIONAL: "*{0}",
+        inspect.Parameter.KEYWORD_ONLY: "{0}={0}",
+        inspect.Parameter.VAR_KEYWORD: "**{0}",
+    }
+    passed = [forms.get(p.kind, "{0}").format(name) for name, p in signature.parameters.items()]
+    return {
+        "arguments": arguments,
+        "all": f"({arguments}{',' if arguments else ''})",
+        "passed": ", ".join(passed),
+    }

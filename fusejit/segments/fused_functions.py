@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from fusejit.frame_readers import reads_callers
+from fusejit.frame_readers import why_direct
 from fusejit.segments.installed import is_installed
 from fusejit.tracer.capture.callables import is_user_function
 from fusejit.tracer.capture.source_text import find_source
@@ -54,7 +54,7 @@ def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
         or inspect.isasyncgenfunction(function)
         or inspect.isgeneratorfunction(function)
     )
-    if unusual or is_installed(function.__code__.co_filename) or reads_callers(function):
+    if unusual or is_installed(function.__code__.co_filename) or why_direct(function):
         return function
     if isinstance(find_source(function), str):
         return function

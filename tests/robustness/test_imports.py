@@ -20,6 +20,7 @@ STAGES = ("tracer", "fuse", "codegen")
 FREE = (
     "budget",
     "dataclass",
+    "debuggers",
     "errors",
     "frame_readers",
     "identity",
@@ -47,6 +48,7 @@ ALLOWED = {
     "identity": set(),
     "progress": {"interrupts"},
     "dataclass": set(),
+    "debuggers": set(),
     "options": {"dataclass"},
     "interrupts": {"errors", "locks"},
     "locks": set(),
@@ -68,7 +70,9 @@ ALLOWED = {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
     },
-    "entry_stubs": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
+    "entry_stubs": {
+        *("codegen", "dataclass", "frame_readers", "identity", "outcome", "package_files", "tracer")
+    },
     "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},
     "frame_readers": set(),
     "notices": {"package_files"},
