@@ -88,6 +88,7 @@ class FrontEnd:
                 self.watch.start()
                 if form.note is not None:
                     self.trace.notes.append(form.note)
+                    self.trace.untraced[function.__code__] = form.note
                 for code in vet(function, path, self.entry, self.captures):
                     self.watch.allow(code)
             else:
