@@ -52,6 +52,9 @@ DIM_NAMES = {
 }
 """The names of the dims of these ops; those of others are i, j, k, .."""
 
+MAX_SHOWN = 80
+"""Characters of an argument in errors and in the log."""
+
 _LETTERS = "ijklpqrstuvwxyz"
 
 
@@ -95,6 +98,9 @@ class BaseHandle:
     def __getitem__(self: H, op: str | BaseHandle) -> H:
         """Another op of the same schedule: `Schedule.__getitem__`."""
         return replace(self, value=self.schedule[op].value)
+
+    def __repr__(self) -> str:
+        return f"<op {base_name(self.op.name)} of {self.schedule!r}, dims {' '.join(self.dims)}>"
 
     @property
     def op(self) -> GenericOp:
@@ -197,8 +203,14 @@ class BaseHandle:
 
 def call(name: str, *arguments: Any, **keywords: Any) -> str:
     """A step as the user wrote it."""
-    given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
+    given = [*map(short, arguments), *(f"{key}={short(value)}" for key, value in keywords.items())]
     return f"{name}({', '.join(given)})"
+
+
+def short(value: Any) -> str:
+    """An argument as errors and the log show it: one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def with_step(
