@@ -71,6 +71,8 @@ class Options:
     is_segment : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
+    is_op : bool
+        True: the function is one structured op: nothing in it can be compiled without the rest.
     formats_in_python : bool
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
@@ -94,6 +96,7 @@ class Options:
     warn: bool = True
     tiering: bool = True
     is_segment: bool = False
+    is_op: bool = False
     formats_in_python: bool = False
     on_error: str = ""
     jit: bool = True

@@ -408,6 +408,9 @@ class Dispatcher:
     ) -> SegmentedFunction | Outcome:
         """Leave to Python what cannot be compiled: the statement, or all such calls."""
         outcome = error.outcome
+        if self.options.is_op:
+            self.state.fallback_cache.add(args, outcome)
+            return outcome
         is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
         segmented = self.splitter.split(error, self.state.arguments.named(args))
         if segmented is None and not is_of_python and not self.options.is_segment:
