@@ -72,7 +72,8 @@ class Options:
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
     is_op : bool
-        True: the function is one structured op: nothing in it can be compiled without the rest.
+        True: the function is one structured op: nothing in it can be compiled without the rest. With
+        ``fullgraph`` a variant beyond ``max_variants`` replaces the oldest one.
     formats_in_python : bool
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str

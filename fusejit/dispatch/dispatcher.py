@@ -314,7 +314,10 @@ class Dispatcher:
         if segmented is not None:
             return segmented
         if len(self.variants) >= self.options.max_variants:
-            return fallback(f"more than {self.options.max_variants} variants")
+            if self.options.is_op and self.options.fullgraph:
+                self.drop(self.variants[-1])  # the oldest
+            else:
+                return fallback(f"more than {self.options.max_variants} variants")
         try:
             return self.compile_variant(args)
         except Fallback as ended:

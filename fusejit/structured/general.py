@@ -147,7 +147,7 @@ class GeneralForm:
         binding, _ = bound_to_numbers(call)
         views = tuple(_view(source, binding, call) for source in self._sources)
         routine = routine_for(binding)
-        if routine is None:
+        if routine is None or any(0 in _shape(binding, o.name) for o in self.definition.outputs):
             return _Plan(binding, views)
         dtypes = [binding.dtype_of(o) for o in self.definition.inputs]
         (update,) = self.definition.updates
@@ -170,7 +170,7 @@ class GeneralForm:
     def _by_routine(self, plan: _Plan, call: Call, views: list[Any]) -> Any:
         (output,) = self.definition.outputs
         dtype = plan.binding.dtype_of(output)
-        shape = tuple(e.constant for e in plan.binding.shapes[output.name])
+        shape = _shape(plan.binding, output.name)
         result = np.asarray(plan.routine(*map(np.asarray, views)))  # type: ignore[misc]
         out = call.outs.get(output.name)
         start = call.starts.get(output.name, out)
@@ -187,6 +187,10 @@ class GeneralForm:
 def _operand(value: Any) -> Any:
     """An operand as the general op gets it: an array, or a number."""
     return value if isinstance(value, (bool, int, float, complex, np.generic)) else np.asarray(value)
+
+
+def _shape(binding: Binding, operand: str) -> tuple[int, ...]:
+    return tuple(e.constant for e in binding.shapes[operand])
 
 
 def _view(source: ViewSource, binding: Binding, call: Call) -> _View:
@@ -207,7 +211,7 @@ def _key(call: Call) -> Hashable:
     """What calls with one plan agree in."""
     return (
         tuple(map(_kind, call.operands.values())),
-        tuple((n, *_exact(v)) for n, v in call.attributes.items()),
+        tuple((n, _exact(v)) for n, v in call.attributes.items()),
         tuple((n, _kind(v)) for n, v in call.starts.items()),
         tuple((n, _kind(v)) for n, v in call.outs.items()),
         None if call.dtype is None else np.dtype(call.dtype),
@@ -221,7 +225,7 @@ def _kind(value: Any) -> Hashable:
 
 
 def _exact(value: Any) -> tuple[Hashable, ...]:
-    """An attribute by type and value; of one that is no integer the definition is made."""
+    """An attribute by type and, of integers, value; for other values there are definitions."""
     if isinstance(value, (tuple, list)):
-        return tuple((type(v), v) for v in value if hasattr(type(v), "__index__"))
-    return (type(value), value) if hasattr(type(value), "__index__") else (type(value),)
+        return tuple(_exact(v) for v in value)
+    return (type(value), value) if isinstance(value, (int, np.integer)) else (type(value),)

@@ -24,6 +24,8 @@ from fusejit.syntax import run_text
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_MAX_GENERAL_VARIANTS = 256  # of one general form; a new one replaces the oldest
+_MAX_DEFINITIONS = 256  # of one op whose attributes decide about its formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,12 @@ class StructuredOp:
         if self._specialize is None:
             return self.definition
         key = tuple(ranks.items()), tuple((name, str(value)) for name, value in attributes.items())
-        if key not in self._specialized:
-            self._specialized[key] = self._specialize(ranks, attributes)
-        return self._specialized[key]
+        known = self._specialized.get(key)
+        if known is None:
+            if len(self._specialized) >= _MAX_DEFINITIONS:
+                self._specialized.pop(next(iter(self._specialized)), None)
+            known = self._specialized[key] = self._specialize(ranks, attributes)
+        return known
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
         """The arguments of a call.
@@ -169,6 +174,8 @@ class StructuredOp:
 
         known = self._general.get(id(definition))
         if known is None or known.definition is not definition:
+            if len(self._general) >= _MAX_DEFINITIONS:
+                self._general.pop(next(iter(self._general)), None)
             known = self._general[id(definition)] = GeneralForm(definition)
         return known
 
@@ -273,7 +280,8 @@ def _entry(op: StructuredOp) -> Any:
     function, scope[name] = scope[name], op.in_python
     # a call that is not compiled is quick in the general form, and an error is one of the op
     options = options_from_environment(warn=op.is_general, fullgraph=op.is_general, tiering=False)
-    return decorated_function(function, replace(options, is_op=True))
+    variants = _MAX_GENERAL_VARIANTS if op.is_general else options.max_variants
+    return decorated_function(function, replace(options, is_op=True, max_variants=variants))
 
 
 # ------------------------------------------------------------------------------------ the decorator

@@ -54,12 +54,13 @@ def general_form(definition: Definition) -> tuple[Definition, tuple[ViewSource, 
     would not have an extent that the formula names.
     """
     plain = replace(definition, library_call=None)
-    as_it_is = tuple(ViewSource(o.name) for o in definition.inputs)
     viewed = [a for a in dict.fromkeys(definition.accesses) if _needs_view(definition, a)]
-    if not viewed:
-        return plain, as_it_is
-    made = _with_views(plain, viewed)
-    return (plain, as_it_is) if made is None else made
+    made, sources = _with_views(plain, viewed)
+    if not _has_extents(made):
+        made, sources = plain, tuple(ViewSource(o.name) for o in definition.inputs)
+    used = {name for i in _indices(made) for name in i.names(ATTRIBUTE)}
+    attributes = {name: v for name, v in definition.attributes.items() if name in used}
+    return replace(made, attributes=attributes), sources
 
 
 def _needs_view(definition: Definition, access: Access) -> bool:
@@ -84,7 +85,7 @@ def _is_linear(index: Index) -> bool:
 
 def _with_views(
     definition: Definition, viewed: list[Access]
-) -> tuple[Definition, tuple[ViewSource, ...]] | None:
+) -> tuple[Definition, tuple[ViewSource, ...]]:
     names = {o.name for o in definition.operands}
     sizes = _extents_of_dims(definition)
     operands: list[OperandSpec] = []
@@ -111,13 +112,14 @@ def _with_views(
         accesses=accesses,
         updates=updates,
     )
-    used = _indices(made)
-    attributes = {name for i in used for name in i.names(ATTRIBUTE)}
-    kept = {n: v for n, v in definition.attributes.items() if n in attributes}
-    known = {n for o in made.operands for e in o.shape if e.op == EXTENT for n in e.names(EXTENT)}
-    if any(name not in known for i in used for name in i.names(EXTENT)):
-        return None
-    return replace(made, attributes=kept), tuple(sources)
+    return made, tuple(sources)
+
+
+def _has_extents(definition: Definition) -> bool:
+    """Whether each extent that a definition names is that of some axis."""
+    shapes = [e for o in definition.operands for e in o.shape]
+    known = {name for e in shapes if e.op == EXTENT for name in e.names(EXTENT)}
+    return all(name in known for i in _indices(definition) for name in i.names(EXTENT))
 
 
 def _extents_of_dims(definition: Definition) -> dict[str, Index]:
