@@ -314,10 +314,9 @@ class Dispatcher:
         if segmented is not None:
             return segmented
         if len(self.variants) >= self.options.max_variants:
-            if self.options.is_op and self.options.fullgraph:
-                self.drop(self.variants[-1])  # the oldest
-            else:
+            if not self.options.is_general:
                 return fallback(f"more than {self.options.max_variants} variants")
+            self.drop(self.variants[-1])  # the oldest
         try:
             return self.compile_variant(args)
         except Fallback as ended:

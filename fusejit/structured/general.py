@@ -18,7 +18,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.errors import FusejitError
 from fusejit.ir.definitions.binding import Binding
 from fusejit.ir.definitions.definition import Definition, Role
-from fusejit.ir.definitions.instance import combiner_row, instantiate
+from fusejit.ir.definitions.instance import combiner_row
 from fusejit.ir.definitions.strided_views import ViewSource, general_form
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.notices import warn
@@ -186,7 +186,9 @@ class GeneralForm:
 
 def _operand(value: Any) -> Any:
     """An operand as the general op gets it: an array, or a number."""
-    return value if isinstance(value, (bool, int, float, complex, np.generic)) else np.asarray(value)
+    return (
+        value if isinstance(value, (bool, int, float, complex, np.generic)) else np.asarray(value)
+    )
 
 
 def _shape(binding: Binding, operand: str) -> tuple[int, ...]:

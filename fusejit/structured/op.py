@@ -280,8 +280,10 @@ def _entry(op: StructuredOp) -> Any:
     function, scope[name] = scope[name], op.in_python
     # a call that is not compiled is quick in the general form, and an error is one of the op
     options = options_from_environment(warn=op.is_general, fullgraph=op.is_general, tiering=False)
-    variants = _MAX_GENERAL_VARIANTS if op.is_general else options.max_variants
-    return decorated_function(function, replace(options, is_op=True, max_variants=variants))
+    options = replace(options, is_op=True)
+    if op.is_general:
+        options = replace(options, is_general=True, max_variants=_MAX_GENERAL_VARIANTS)
+    return decorated_function(function, options)
 
 
 # ------------------------------------------------------------------------------------ the decorator

@@ -42,9 +42,11 @@ class ViewSource:
         results = definition.indexing_map(self.access, binding.extents, binding.attributes).results
         places = [definition.dims.index(d) for d in self.dims]
         extents = tuple(binding.dims[d].constant for d in self.dims)
-        return extents, [[r.coefficient(Dim(p)) for r in results] for p in places], [
-            r.constant for r in results
-        ]
+        return (
+            extents,
+            [[r.coefficient(Dim(p)) for r in results] for p in places],
+            [r.constant for r in results],
+        )
 
 
 def general_form(definition: Definition) -> tuple[Definition, tuple[ViewSource, ...]]:
@@ -97,7 +99,7 @@ def _with_views(
             operands.append(operand)
             sources.append(ViewSource(operand.name))
         for access in dict.fromkeys(a for a in own if a in viewed):
-            dims = tuple(dict.fromkeys(d for s in access.subscripts for d in s.names(DIM)))
+            dims = _axes(definition, access)
             name = next(n for k in range(1000) if (n := f"{operand.name}_{k}") not in names)
             names.add(name)
             shape = tuple(sizes.get(d, extent(f"{d}_extent")) for d in dims)
@@ -113,6 +115,19 @@ def _with_views(
         updates=updates,
     )
     return made, tuple(sources)
+
+
+def _axes(definition: Definition, access: Access) -> tuple[str, ...]:
+    """The axes of a view; the dims of a window stand before those that it moves along.
+
+    So neighbours along the last axis of an output are neighbours in the view.
+    """
+    found = (
+        d
+        for s in access.subscripts
+        for d in sorted(s.names(DIM), key=lambda d: d not in definition.reductions)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _has_extents(definition: Definition) -> bool:
