@@ -26,6 +26,7 @@ from fusejit.structured.library_calls import MAX_COLUMN_BYTES, contracted, routi
 from fusejit.structured.op import Call, StructuredOp
 from fusejit.structured.reference import bound_to_numbers, check_outs, computed
 
+_MAX_OPS = 64  # of one op, by the structure of its formula
 _MAX_PLANS = 256  # the one that was not used for longest goes
 
 
@@ -34,12 +35,16 @@ class _View:
     """An input of the general form; of an operand itself all but its name is empty."""
 
     operand: str
+    number: float | None = None
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     start: tuple[slice, ...] | None = None
 
-    def of(self, value: Any) -> Any:
-        """The view of an operand."""
+    def of(self, call: Call) -> Any:
+        """The view of an operand of a call."""
+        if self.number is not None:
+            return self.number
+        value = call.operands[self.operand]
         if self.start is None:
             return value
         return np.lib.stride_tricks.as_strided(
@@ -69,16 +74,31 @@ class _Plan:
 class GeneralForm:
     """The general form of one definition.
 
+    Parameters
+    ----------
+    definition : Definition
+    ops : dict
+        The general ops that are there already: definitions that differ in numbers have one.
+    has_numbers : bool
+        Whether the formula has numbers of the call.
+
     Attributes
     ----------
     op : StructuredOp
         The op that reads views: it has one variant for each signature.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(
+        self, definition: Definition, ops: dict[str, StructuredOp], *, has_numbers: bool
+    ) -> None:
         self.definition = definition
-        general, self._sources = general_form(definition)
-        self.op = StructuredOp(general, is_general=True)
+        general, self._sources = general_form(definition, has_numbers=has_numbers)
+        text = str(general)
+        if text not in ops:
+            if len(ops) >= _MAX_OPS:
+                ops.pop(next(iter(ops)), None)
+            ops[text] = StructuredOp(general, is_general=True)
+        self.op = ops[text]
         self._plans: OrderedDict[Hashable, _Plan] = OrderedDict()
         self._shown: set[str] = set()
 
@@ -93,7 +113,7 @@ class GeneralForm:
         check_outs(call)
         call = replace(call, operands={n: _operand(v) for n, v in call.operands.items()})
         plan = self._plan(call)
-        views = [view.of(call.operands[view.operand]) for view in plan.views]
+        views = [view.of(call) for view in plan.views]
         if plan.routine is not None:
             return self._by_routine(plan, call, views)
         try:
@@ -108,7 +128,7 @@ class GeneralForm:
         plan = self._plan(call)
         if plan.routine is not None:
             return f"{self.definition.name}: NumPy calls {plan.routine_name}\n"
-        views = [view.of(call.operands[view.operand]) for view in plan.views]
+        views = [view.of(call) for view in plan.views]
         return str(self.op.entry.explain(*views, **self._keywords(call)))
 
     def _keywords(self, call: Call) -> dict[str, Any]:
@@ -197,7 +217,7 @@ def _shape(binding: Binding, operand: str) -> tuple[int, ...]:
 
 def _view(source: ViewSource, binding: Binding, call: Call) -> _View:
     if source.access is None:
-        return _View(source.operand)
+        return _View(source.operand, source.number)
     array = call.operands[source.operand]
     shape, steps, first = source.layout(binding)
     if not math.prod(shape):
@@ -206,7 +226,7 @@ def _view(source: ViewSource, binding: Binding, call: Call) -> _View:
         sum(step * stride for step, stride in zip(along, array.strides, strict=True))
         for along in steps
     )
-    return _View(source.operand, shape, strides, tuple(slice(k, None) for k in first))
+    return _View(source.operand, None, shape, strides, tuple(slice(k, None) for k in first))
 
 
 def _key(call: Call) -> Hashable:
@@ -226,7 +246,7 @@ def _kind(value: Any) -> Hashable:
     return type(value), np.shape(value)
 
 
-def _exact(value: Any) -> tuple[Hashable, ...]:
+def _exact(value: Any) -> Hashable:
     """An attribute by type and, of integers, value; for other values there are definitions."""
     if isinstance(value, (tuple, list)):
         return tuple(_exact(v) for v in value)

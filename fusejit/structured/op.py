@@ -89,6 +89,7 @@ class StructuredOp:
         self.in_python = InPython(self)
         self._specialized: dict[Any, Definition] = {}
         self._general: dict[int, Any] = {}
+        self._general_ops: dict[str, StructuredOp] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the op.
@@ -168,15 +169,20 @@ class StructuredOp:
 
         return computed(self.bound(args, kwargs))
 
-    def general_form(self, definition: Definition) -> Any:
-        """The form that serves calls of any extents, windows, strides and dilations."""
+    def general_form(self, call: Call) -> Any:
+        """The form that serves calls of any extents, windows, strides, dilations and numbers."""
         from fusejit.structured.general import GeneralForm
 
+        definition = call.definition
         known = self._general.get(id(definition))
         if known is None or known.definition is not definition:
             if len(self._general) >= _MAX_DEFINITIONS:
                 self._general.pop(next(iter(self._general)), None)
-            known = self._general[id(definition)] = GeneralForm(definition)
+            known = self._general[id(definition)] = GeneralForm(
+                definition,
+                self._general_ops,
+                has_numbers=any(type(v) is float for v in call.attributes.values()),
+            )
         return known
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
@@ -188,7 +194,7 @@ class StructuredOp:
             return str(self.entry.explain(*args, **kwargs))
         try:
             call = self.bound(args, kwargs)
-            text = self.general_form(call.definition).explain(call)
+            text = self.general_form(call).explain(call)
         except (TypeError, ValueError) as error:
             return f"{self.__name__} raises {type(error).__name__}: {error}\n"
         return f"{self.__name__} takes its general form for this call: {why}\n{text}"
@@ -241,7 +247,7 @@ class InPython:
         if trace is None:
             call = self.op.bound(args, kwargs)
             if not self.op.is_general and self.op.state.options.enabled:
-                return self.op.general_form(call.definition)(call)
+                return self.op.general_form(call)(call)
             result = NotImplemented
         else:
             result = trace.handler(self)(*args, **kwargs)

@@ -51,7 +51,7 @@ def fresh(name: str) -> Any:
 def in_general(called: Any, *args: Any, **kwargs: Any) -> Any:
     """A call by the general form."""
     call = called.bound(args, kwargs)
-    return called.general_form(call.definition)(call)
+    return called.general_form(call)(call)
 
 
 def convolved(image: Any, kernel: Any, stride: int, dilation: int) -> Any:
@@ -156,6 +156,26 @@ def test_views_of_ops_of_ones_own(interpreted: list[str]) -> None:
         padded = np.pad(x, 3, constant_values=-1)[3 + by :][:20]
         np.testing.assert_array_equal(in_general(shifted, x, by=by), padded)
     assert interpreted == []
+
+
+@structured_op
+def leaky(X: Tensor["T", "N"], O: Output["T", "N"], slope=0.5, name="x"):
+    """A formula with numbers of the call, which decide about it too."""
+    O[i] = where(X[i] > slope, X[i], X[i] * (1 / slope) + 0.25) if slope < 9 else X[i] ** 2.0
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_numbers_that_differ_in_each_call(dtype: str, interpreted: list[str]) -> None:
+    x = np.linspace(-1, 1, 9, dtype=dtype)
+    for slope in (0.1, 0.2, 0.25, 0.3, 1e-3):
+        found = in_general(leaky, x, slope=slope)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, np.where(x > slope, x, x * (1 / slope) + 0.25))
+        np.testing.assert_array_equal(found, leaky(x, slope=slope))
+    np.testing.assert_array_equal(in_general(leaky, x, slope=10.0), x**2)
+    assert interpreted == []
+    assert len(leaky._general_ops) == 2
+    assert all(len(o.entry.variants) <= 2 for o in leaky._general_ops.values())
 
 
 def test_lists_and_numbers(interpreted: list[str]) -> None:

@@ -197,6 +197,8 @@ class PayloadLowering:
         The extents of operands that are read as padded ones, if they have elements.
     numpy_bools : bool
         Whether booleans are NumPy's, else those of the dialect.
+    weak : mapping
+        The types of operands that are Python numbers.
     """
 
     def __init__(
@@ -207,8 +209,10 @@ class PayloadLowering:
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
         numpy_bools: bool,
+        weak: Mapping[str, type],
     ) -> None:
         self.builder = builder
+        self._weak = weak
         self._elements = elements
         self._dtypes = dtypes
         self._affine = affine
@@ -253,7 +257,7 @@ class PayloadLowering:
     def _lowered(self, scalar: Scalar) -> Typed:
         if scalar.op == "element":
             ref = self._elements[scalar.attr]
-            return ref, self.builder.dtype_of(ref)
+            return ref, self._weak.get(scalar.attr[0], self.builder.dtype_of(ref))
         if scalar.op == "const":
             return self._const(*scalar.attr)
         if scalar.op == "index":

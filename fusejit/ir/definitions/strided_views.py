@@ -3,6 +3,7 @@
     I[n, oh * strides[0] + kh * dilations[0], c]   becomes   I_0[n, oh, kh, c]
 
 A view has extents and strides of its own, so that one op serves every window, stride and dilation.
+Numbers that a call has put into the formula become operands, so that it serves these too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fusejit.ir.affine import Dim
 from fusejit.ir.definitions.binding import Binding
 from fusejit.ir.definitions.definition import Access, Definition, OperandSpec, Role
 from fusejit.ir.definitions.indices import ATTRIBUTE, DIM, EXTENT, Index, dim, extent
-from fusejit.ir.definitions.scalars import Scalar
+from fusejit.ir.definitions.scalars import Scalar, element
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,14 @@ class ViewSource:
         The elements that the view has; None for the operand as it is.
     dims : tuple of str
         The axes of the view.
+    number : float or None
+        The number that it is, if it is none of the definition's operands.
     """
 
     operand: str
     access: Access | None = None
     dims: tuple[str, ...] = ()
+    number: float | None = None
 
     def layout(self, binding: Binding) -> tuple[tuple[int, ...], list[list[int]], list[int]]:
         """The extents of the axes, the steps of each along the operand's axes, and its start."""
@@ -49,11 +53,14 @@ class ViewSource:
         )
 
 
-def general_form(definition: Definition) -> tuple[Definition, tuple[ViewSource, ...]]:
+def general_form(
+    definition: Definition, *, has_numbers: bool = False
+) -> tuple[Definition, tuple[ViewSource, ...]]:
     """A definition that reads views, and where each of its inputs comes from.
 
-    It is the definition without its library call where no input needs a view, or where the views
-    would not have an extent that the formula names.
+    With ``has_numbers`` the constants of the formula that are Python floats are inputs too. It is
+    the definition without its library call where no input needs a view, or where the views would
+    not have an extent that the formula names.
     """
     plain = replace(definition, library_call=None)
     viewed = [a for a in dict.fromkeys(definition.accesses) if _needs_view(definition, a)]
@@ -62,7 +69,38 @@ def general_form(definition: Definition) -> tuple[Definition, tuple[ViewSource, 
         made, sources = plain, tuple(ViewSource(o.name) for o in definition.inputs)
     used = {name for i in _indices(made) for name in i.names(ATTRIBUTE)}
     attributes = {name: v for name, v in definition.attributes.items() if name in used}
-    return replace(made, attributes=attributes), sources
+    made = replace(made, attributes=attributes)
+    return _with_numbers(made, sources) if has_numbers else (made, sources)
+
+
+def _with_numbers(
+    definition: Definition, sources: tuple[ViewSource, ...]
+) -> tuple[Definition, tuple[ViewSource, ...]]:
+    """The floats of the formula as inputs; exponents stay what they are, as 2.0 is a square."""
+    names = {o.name for o in definition.operands}
+    operands: list[OperandSpec] = []
+    numbers: list[ViewSource] = []
+
+    def lifted(scalar: Scalar) -> Scalar:
+        if scalar.op == "const" and scalar.attr[1] is None and type(scalar.attr[0]) is float:
+            name = next(n for k in range(1000) if (n := f"number_{k}") not in names)
+            names.add(name)
+            type_ = f"T_{name}"
+            operands.append(OperandSpec(name, Role.SCALAR, type_, (), is_weak=True))
+            numbers.append(ViewSource(name, number=scalar.attr[0]))
+            return element(name)
+        if not scalar.operands or scalar.op.removeprefix("np.") in ("power", "float_power"):
+            return scalar
+        return replace(scalar, operands=tuple(map(lifted, scalar.operands)))
+
+    updates = tuple(replace(u, value=lifted(u.value)) for u in definition.updates)
+    made = replace(
+        definition,
+        operands=(*definition.inputs, *operands, *definition.outputs),
+        accesses=(*definition.accesses, *(Access(o.name, ()) for o in operands)),
+        updates=updates,
+    )
+    return made, (*sources, *numbers)
 
 
 def _needs_view(definition: Definition, access: Access) -> bool:
