@@ -116,6 +116,10 @@ class StructuredOp:
             return self.entry(*args, **kwargs)
         return (self.entry if _active_trace() is None else self.in_python)(*args, **kwargs)
 
+    def __get__(self, instance: Any, owner: Any = None) -> StructuredOp:
+        """The op itself, as an attribute of a class; `help` shows the signature of such objects."""
+        return self
+
     @CachedProperty
     def entry(self) -> Any:
         """The decorated function that calls with NumPy arrays run."""
