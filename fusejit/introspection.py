@@ -7,6 +7,8 @@ from typing import Any
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
+from fusejit.ir.text.printer import print_graph
+from fusejit.outcome import Outcome
 from fusejit.stages import Traced, trace
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
@@ -65,6 +67,36 @@ def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], pas
         if shown is None:
             return f"{name} runs as plain NumPy for this call: {error}\n"
         return segments_text(shown, name)
+    values = tuple(of.state.arguments.bound(args, kwargs).values())
+    refused = _refused(of, stage, values)
+    if refused is not None:
+        return f"{name} runs as plain NumPy for this call: {refused}\n"
     sizes = sizes_of_call(lowered, of.state.arguments.bound(args, kwargs))
     text = explain_text(lowered, sizes, of.variants)
     return f"{text}\n{passes_text(stage.log)}" if passes else text
+
+
+def why_in_python(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why a call would run in Python now; empty if a variant serves it, or would be made."""
+    of.notice()
+    known = of.permanent_fallback(args, kwargs)
+    if known is not None:
+        return str(known)
+    try:
+        stage = trace(of.function, args, kwargs, of.options)
+    except Fallback as fallback:
+        return str(fallback.outcome)
+    except FusejitError as error:
+        return str(error)
+    refused = _refused(of, stage, tuple(of.state.arguments.bound(args, kwargs).values()))
+    return "" if refused is None else str(refused)
+
+
+def _refused(of: Dispatcher, stage: Traced, values: tuple[Any, ...]) -> Outcome | None:
+    """Why a traced call gets no variant now; None if it gets one, or has one."""
+    if of.options.fullgraph:
+        return None
+    graph = print_graph(stage.graph)
+    if any(print_graph(variant.traced.graph) == graph for variant in of.variants.compiled):
+        return None
+    return of.signatures.next_refusal(values, of.free_variants)

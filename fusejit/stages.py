@@ -316,6 +316,7 @@ def trace(
             undoes=options.on_error == "undo",
             formats_in_python=options.formats_in_python,
             is_bounded=not options.fullgraph,
+            is_general=options.is_general,
         )
         log = PassLog(is_detailed="passes" in options.dump, show=_show)
         stage = Traced(function, traced, options, host_target(), log=log)

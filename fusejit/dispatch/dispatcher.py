@@ -324,7 +324,9 @@ class Dispatcher:
         if segmented is not None:
             return segmented
         if len(self.variants) >= self.options.max_variants:
-            return fallback(f"more than {self.options.max_variants} variants")
+            if not self.options.is_general:
+                return fallback(f"more than {self.options.max_variants} variants")
+            self.drop(self.variants[-1])  # the oldest
         try:
             return self.compile_variant(args)
         except Fallback as ended:
@@ -421,6 +423,9 @@ class Dispatcher:
     ) -> SegmentedFunction | Outcome:
         """Leave to Python what cannot be compiled: the statement, or all such calls."""
         outcome = error.outcome
+        if self.options.is_op:
+            self.state.fallback_cache.add(args, outcome)
+            return outcome
         is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
         segmented = self.splitter.split(error, self.state.arguments.named(args))
         if segmented is None and not is_of_python and not self.options.is_segment:

@@ -104,7 +104,12 @@ class OpFamily:
         self.resolve = resolve
         self.__name__ = self.__qualname__ = resolve.__name__
         self.__doc__ = resolve.__doc__
-        self.__signature__ = inspect.signature(resolve)
+        signature = inspect.signature(resolve)
+        parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+        self.__signature__ = inspect.Signature(parameters)
+
+    def __get__(self, instance: Any, owner: Any = None) -> OpFamily:
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         definition, inputs, keywords = self.resolve(*args, **kwargs)

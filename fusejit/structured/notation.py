@@ -48,6 +48,10 @@ class _Dim(Index):
     __slots__ = ("number",)
     number: Any
 
+    def __getitem__(self, subscripts: Any) -> Any:
+        name = self.operands[0]
+        raise DefinitionError(f"{name} is not defined: it is subscripted, but is no parameter")
+
 
 def _dim(name: str, number: Any = None) -> _Dim:
     dim = _Dim(DIM, (name,))
@@ -76,6 +80,7 @@ class _Subscripted:
     def __init__(self, formula: _Formula, spec: OperandSpec) -> None:
         self._formula = formula
         self._spec = spec
+        self.operand_name = spec.name
 
     def _access(self, subscripts: Any) -> Access:
         given = subscripts if isinstance(subscripts, tuple) else (subscripts,)
@@ -100,6 +105,19 @@ class _Subscripted:
         if access.operand in self._formula.updates:
             raise DefinitionError(f"{access.operand} is written twice")
         self._formula.updates[access.operand] = update_of(access, value, self._formula.operands)
+
+    def _combined(self, name: str, value: Any) -> Any:
+        if self._spec.shape or self._spec.role is not Role.OUTPUT:
+            raise DefinitionError(f"{self._spec.name} has axes: give its subscripts")
+        element = self[()]
+        self[()] = getattr(element, name)(value)
+        return self
+
+    __iadd__ = functools.partialmethod(_combined, "__iadd__")
+    __isub__ = functools.partialmethod(_combined, "__isub__")
+    __imul__ = functools.partialmethod(_combined, "__imul__")
+    __iand__ = functools.partialmethod(_combined, "__iand__")
+    __ior__ = functools.partialmethod(_combined, "__ior__")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self._spec.name} has no value while an op is defined")

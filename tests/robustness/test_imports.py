@@ -38,7 +38,7 @@ COMPILERS = {"numba", "llvmlite"}
 ALLOWED = {
     "ir": {"dataclass", "ir", "errors", "options"},
     "tracer": {"tracer", "structured", "ir", *FREE},
-    "structured": {"api", "structured", "ir", *FREE},
+    "structured": {"api", "notices", "structured", "ir", *FREE},
     "linalg": {"api", "ir", "linalg", "structured", *FREE},
     "fuse": {"fuse", "ir", *FREE},
     "codegen": {"codegen", "ir", *FREE},

@@ -31,7 +31,8 @@ class OperandSpec:
     """An operand: its name, type variable or dtype, and the extents of its axes.
 
     An axis whose extent is an expression has exactly that many elements if the operand is an output
-    or ``is_exact``; another input has at least the elements that are read.
+    or ``is_exact``; another input has at least the elements that are read. A Python number that is
+    given for one that ``is_weak`` stays one in NumPy's promotion.
     """
 
     name: str
@@ -39,6 +40,7 @@ class OperandSpec:
     type: Any
     shape: tuple[Index, ...]
     is_exact: bool = False
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

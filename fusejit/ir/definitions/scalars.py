@@ -20,6 +20,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.composed_functions import COMPOSED, COMPOSED_BY_NAME, Lower
 from fusejit.ir.definitions.indices import DIM, Index, parse_index
 from fusejit.ir.definitions.written_types import NAMED_TYPES, kernel_dtype, written_type
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
@@ -69,10 +70,15 @@ class Scalar(NDArrayOperatorsMixin):
         exact = getattr(type(value), "exact", None)
         if exact is not None:  # a number of a traced call: the op is made for its value
             return Scalar.of(exact(value))
+        name = getattr(value, "operand_name", None)
+        if name is not None:
+            raise TypeError(f"{name} has axes, or is an output: give its subscripts, {name}[..]")
         raise TypeError(f"a payload computes numbers, not {type(value).__name__}")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         row = UFUNC_ROWS.get(ufunc)
+        if method == "__call__" and not kwargs and ufunc in COMPOSED:
+            return apply(ufunc.__name__, *inputs)
         if method != "__call__" or kwargs or row is None:
             if ufunc is np.positive and method == "__call__":
                 return self
@@ -85,6 +91,12 @@ class Scalar(NDArrayOperatorsMixin):
             return apply("select", *args)
         name = getattr(function, "__name__", str(function))
         raise TypeError(f"np.{name} is not a function of scalars; a payload computes one number")
+
+    def conjugate(self) -> Scalar:
+        """``np.conjugate`` of it."""
+        return apply("conjugate", self)
+
+    conj = conjugate
 
     def __abs__(self) -> Scalar:
         return apply("absolute", self)
@@ -197,6 +209,8 @@ class PayloadLowering:
         The extents of operands that are read as padded ones, if they have elements.
     numpy_bools : bool
         Whether booleans are NumPy's, else those of the dialect.
+    weak : mapping
+        The types of operands that are Python numbers.
     """
 
     def __init__(
@@ -207,8 +221,10 @@ class PayloadLowering:
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
         numpy_bools: bool,
+        weak: Mapping[str, type],
     ) -> None:
         self.builder = builder
+        self._weak = weak
         self._elements = elements
         self._dtypes = dtypes
         self._affine = affine
@@ -253,7 +269,7 @@ class PayloadLowering:
     def _lowered(self, scalar: Scalar) -> Typed:
         if scalar.op == "element":
             ref = self._elements[scalar.attr]
-            return ref, self.builder.dtype_of(ref)
+            return ref, self._weak.get(scalar.attr[0], self.builder.dtype_of(ref))
         if scalar.op == "const":
             return self._const(*scalar.attr)
         if scalar.op == "index":
@@ -268,7 +284,16 @@ class PayloadLowering:
             return self._cast(self._strong(operands[0]), dtype, is_signed), dtype
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
+        if scalar.op in COMPOSED_BY_NAME:
+            return self._composed(*COMPOSED_BY_NAME[scalar.op], operands)
         return self._row(scalar.op.removeprefix("np."), operands)
+
+    def _composed(self, ufunc: np.ufunc, lower: Lower, operands: Sequence[Typed]) -> Typed:
+        """A function of NumPy that no row of the table computes."""
+        *loop, result = ufunc.resolve_dtypes((*(token for _, token in operands), None))
+        kernel_dtype(result)
+        refs = [self.strong(*typed, dtype) for typed, dtype in zip(operands, loop, strict=True)]
+        return lower(self.builder, refs, result), result
 
     def _cast(self, ref: int, dtype: np.dtype, is_signed: bool) -> int:
         source = self.builder.dtype_of(ref)

@@ -239,7 +239,7 @@ class CapturedReads:
             expr = HostExpr.size(path, axis)
             if path.root == "const":
                 extents.append(AffineExpr.const(size))
-            elif size == 1:
+            elif size == 1 and not self._trace.is_general:
                 one = HostExpr("eq", (expr, HostExpr.const(1)))
                 self._trace.decisions.condition(one, True, "an axis of length 1 may be broadcast")
                 extents.append(AffineExpr.const(1))

@@ -69,6 +69,7 @@ class Trace:
         self.formats_in_python = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace
+        self.is_general = False  # whether extents of 1 are symbols like others
         self.undoes = False  # whether stores are undone where a check fails after them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
