@@ -8,12 +8,14 @@ the same statements rebind code, default values, cells, names and attributes bet
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fusejit.api import FuseWarning
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit_testing.oracle import compare_outcomes, decorate, no_faults, run, without_late_text
 from fusejit_testing.programs.identities import inserted, with_result
@@ -189,7 +191,9 @@ def check_rebinding(seed: int, folder: Path, *, jit: bool = False) -> str:
     program, text = rebinding_program(seed)
     done: list[str] = []
     try:
-        with no_faults() as reports:
+        with warnings.catch_warnings(), no_faults() as reports:
+            warnings.simplefilter("ignore", FuseWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)
             decorated = partial(decorate, jit=jit, reports=reports)
             return _check_calls(program, folder, text, decorated, done)
     except Exception as error:
