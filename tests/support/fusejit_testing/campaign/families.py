@@ -14,6 +14,7 @@ from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
 from fusejit_testing.programs.failures import with_failures
+from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.grouped_check import check_grouped
 from fusejit_testing.programs.identities import identity_program, identity_program_by_python
 from fusejit_testing.programs.mutation_fuzzer import (
@@ -121,6 +122,15 @@ def _rebinding(seed: int, jit: bool, folder: Path) -> None:
                 raise UnsupportedError("refused")
 
 
+def _forks(seed: int, jit: bool, folder: Path) -> None:
+    for is_jitted in (False, True)[: 1 + jit]:
+        try:
+            with deadline(SLOWEST):
+                check_forks(seed, folder, jit=is_jitted)
+        except Exception as error:
+            raise Failed(f"{fork_program(seed).source}\n{_text_of(error)}") from error
+
+
 def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
     with deadline(SLOWEST + SHRINKING):
         check_seed(seed, jit=jit, calls=calls)
@@ -151,17 +161,18 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(36, partial(_mutations, PROGRAMS["mutation"])),
-    "joins": Family(20, partial(_mutations, PROGRAMS["joins"])),
-    "library": Family(16, partial(_mutations, PROGRAMS["library"])),
-    "identities": Family(20, _identities),
-    "rebinding": Family(10, _rebinding),
-    "boundaries": Family(8, partial(_pythons, lambda seed: with_boundaries(make_program(seed)))),
-    "failures": Family(6, partial(_pythons, lambda seed: with_failures(make_program(seed)))),
-    "two": Family(4, partial(_random, "two")),
-    "edges": Family(4, partial(_random, "edges")),
+    "mutation": Family(26, partial(_mutations, PROGRAMS["mutation"])),
+    "joins": Family(14, partial(_mutations, PROGRAMS["joins"])),
+    "library": Family(12, partial(_mutations, PROGRAMS["library"])),
+    "identities": Family(14, _identities),
+    "rebinding": Family(8, _rebinding),
+    "forks": Family(4, _forks),
+    "boundaries": Family(6, partial(_pythons, lambda seed: with_boundaries(make_program(seed)))),
+    "failures": Family(5, partial(_pythons, lambda seed: with_failures(make_program(seed)))),
+    "two": Family(3, partial(_random, "two")),
+    "edges": Family(3, partial(_random, "edges")),
     "many": Family(2, partial(_random, "many")),
-    "grouped": Family(4, _grouped),
+    "grouped": Family(3, _grouped),
     "surface": Family(7, _surface, lambda: len(_surface_calls())),
 }
 """Shares are of programs without end; calls of `surface` come on top, each once."""

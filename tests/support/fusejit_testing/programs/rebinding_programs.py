@@ -8,12 +8,14 @@ the same statements rebind code, default values, cells, names and attributes bet
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fusejit.api import FuseWarning
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit_testing.oracle import compare_outcomes, decorate, no_faults, run, without_late_text
 from fusejit_testing.programs.identities import inserted, with_result
@@ -110,13 +112,14 @@ _USES = (
     "hits += len(str(np.size({0})))",
     "hits += len(repr(np.sum({0}) + cell))",  # Python runs it
 )
-# statements with a value
+# statements with a value; ``helpers`` decorates helpers or not
 _REBINDINGS = (
     "f.__code__, other.__code__ = other.__code__, f.__code__",
     "f.__code__ = other.__code__\nf.__defaults__ = other.__defaults__",
     "f.__code__ = other.__code__\nf.__dict__.update(other.__dict__)",
     "f, other = other, f",
     "f.__defaults__ = ({v},)",
+    "f.__defaults__ = (1, {v})",
     "f.__defaults__ = None",
     "f.__kwdefaults__ = {{'shift': {v}}}",
     "f.__kwdefaults__['shift'] = {v}",
@@ -128,8 +131,9 @@ _REBINDINGS = (
     "tuned, tuned_otherwise = tuned_otherwise, tuned",
     "tuned.__code__, tuned_otherwise.__code__ = tuned_otherwise.__code__, tuned.__code__",
     "relayed = tuned_otherwise",
-    "tuned = lambda x, k=2: x - {v} * k",
+    "{helpers}\ndef tuned(x, k=2, *, w=1):\n    return x - {v} * k + w",
     "tuned.__defaults__ = ({v},)",
+    "tuned.__defaults__ = (2, {v})",
     "tuned.__kwdefaults__ = {{'w': {v}}}",
     "Model.weight = {v}",
     "model.weight = {v}",
@@ -148,8 +152,8 @@ _VALUES = ("1", "2", "3", "5", "0.5", "True", "-1", "np.int64(2)", "None")
 _DECORATE = ("@decorate", "")
 
 
-def rebinding_program(seed: int) -> tuple[MutationProgram, str]:
-    """The program of a seed, and the text of its module."""
+def rebinding_program(seed: int) -> tuple[MutationProgram, str, str]:
+    """The program of a seed, the text of its module, and how its helpers are decorated."""
     rng = random.Random(f"rebinding {seed}")
     made = rng.choice([*PROGRAMS.values()])(seed)
     names = ", ".join(p.name for p in made.parameters)
@@ -160,7 +164,7 @@ def rebinding_program(seed: int) -> tuple[MutationProgram, str]:
     fields = {name: _indented(text) for name, text in versions.items()}
     fields |= {part: rng.choice(_DECORATE) for part in ("methods", "helpers", "callers")}
     lines = _MODULE.format(names=names, **fields).splitlines()
-    return made, "\n".join(line for line in lines if line.strip()) + "\n"
+    return made, "\n".join(line for line in lines if line.strip()) + "\n", fields["helpers"]
 
 
 def _indented(text: str) -> str:
@@ -186,19 +190,27 @@ def check_rebinding(seed: int, folder: Path, *, jit: bool = False) -> str:
     AssertionError
         If a call gives something other than what plain Python gives.
     """
-    program, text = rebinding_program(seed)
+    program, text, helpers = rebinding_program(seed)
+    rebindings = [each.replace("{helpers}", helpers) for each in _REBINDINGS]
     done: list[str] = []
     try:
-        with no_faults() as reports:
+        with warnings.catch_warnings(), no_faults() as reports:
+            warnings.simplefilter("ignore", FuseWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)
             decorated = partial(decorate, jit=jit, reports=reports)
-            return _check_calls(program, folder, text, decorated, done)
+            return _check_calls(program, folder, text, rebindings, decorated, done)
     except Exception as error:
         happened = "\n".join(done)
         raise AssertionError(f"seed {seed}: {error}\n{text}\n{happened}") from error
 
 
 def _check_calls(
-    program: MutationProgram, folder: Path, text: str, decorated: Any, done: list[str]
+    program: MutationProgram,
+    folder: Path,
+    text: str,
+    rebindings: Sequence[str],
+    decorated: Any,
+    done: list[str],
 ) -> str:
     rng = random.Random(f"rebindings {program.seed}")
     plain = program.names(folder, text, decorate=lambda function: function)
@@ -207,7 +219,7 @@ def _check_calls(
     compared = 0
     for at in range(NUM_CALLS):
         if at and rng.random() < 0.8:
-            rebinding = rng.choice(_REBINDINGS).format(v=rng.choice(_VALUES))
+            rebinding = rng.choice(rebindings).format(v=rng.choice(_VALUES))
             done.append(rebinding)
             errors = [_error_of(rebinding, names) for names in (plain, fused)]
             assert errors[0] == errors[1], errors
