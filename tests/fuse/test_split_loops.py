@@ -226,26 +226,26 @@ def test_explain_names_what_is_carried() -> None:
     )
 
 
-def last_of_an_alias(a: np.ndarray, b: np.ndarray) -> Any:
+def elements_of_an_alias(a: np.ndarray, b: np.ndarray) -> Any:
     hits, v = 0, 0.0
-    for q in range(b.size):
+    for q in range(np.size(a)):
+        v = np.ravel(a)[q]
+    for q in range(np.size(b)):
         v = np.ravel(b)[q]  # an alias of `b`, made in the loop
-        hits += (v in a) is not True
+        hits += (v in b) is not True
     return hits, v
 
 
-def rows_of_an_alias_in_a_branch(a: np.ndarray, b: np.ndarray) -> Any:
+def elements_in_a_branch(a: np.ndarray, b: np.ndarray) -> Any:
     total = 0.0
     for q in range(b.size):
-        row = np.ravel(b)
-        s = np.exp(a * row[q]).sum()
+        s = (a * b.ravel()[q]).sum()
         if total < 3.0:
-            total += row[q]
-        total += s * 0
+            total += b.ravel()[q] + s
     return total
 
 
-@pytest.mark.parametrize("program", [last_of_an_alias, rows_of_an_alias_in_a_branch])
+@pytest.mark.parametrize("program", [elements_of_an_alias, elements_in_a_branch])
 def test_memory_of_the_first_half(program: Callable[..., Any], small_blocks: None) -> None:
     """Regression: the second half loaded a buffer that only the first half made."""
     a, b = np.array([-2.5, 2.5]), np.array([[-2.5, 2.5, 1.0], [0.0, 1.5, -1.0]])
