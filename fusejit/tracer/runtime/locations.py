@@ -24,7 +24,7 @@ NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
-_codes_for_program: dict[CodeType, int] = {}
+_codes_for_program: dict[CodeType, tuple[int, str]] = {}
 _entry_codes: list[CodeType] = []  # keeps the ids of `_entries` valid
 
 MOVE_OUTSIDE = "move it outside the decorated function and pass its result as an argument"
@@ -38,12 +38,13 @@ def mark_entry(function: F) -> F:
     return function
 
 
-def for_program(function: F, depth: int = 0) -> F:
+def for_program(function: F, depth: int = 0, stored: str = "") -> F:
     """Declare that ``function`` does what the program says, so exceptions are the program's.
 
     ``depth`` says how deep it looks into containers among its arguments: a call looks into all.
+    ``stored`` names an argument that it only stores, without a look at it.
     """
-    _codes_for_program[function.__code__] = depth
+    _codes_for_program[function.__code__] = depth, stored
     return function
 
 
@@ -53,8 +54,11 @@ def raised_by_user_code(at: TracebackType) -> bool:
     If one of them is traced the fault is not in the program: Python would have another object.
     """
     frame = at.tb_frame
-    depth = _codes_for_program.get(frame.f_code)
-    return depth is not None and not any(_has_traced(o, depth) for o in frame.f_locals.values())
+    if frame.f_code not in _codes_for_program:
+        return False
+    depth, stored = _codes_for_program[frame.f_code]
+    seen = (obj for name, obj in frame.f_locals.items() if name != stored)
+    return not any(_has_traced(obj, depth) for obj in seen)
 
 
 def _has_traced(obj: Any, depth: int) -> bool:

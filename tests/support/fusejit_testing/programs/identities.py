@@ -189,7 +189,8 @@ def inserted(
     """A body with statements at random places, made for the names that are bound there."""
     names = list(known)
     for each in body:
-        if rng.random() < _OFTEN and not each.text.startswith(_CONTINUES):
+        belongs = each.text.startswith(_CONTINUES) or each.text.endswith("# bound")
+        if not belongs and rng.random() < _OFTEN:  # what is bound is no memory without values
             yield from statement(names)
         if each.text.startswith("def "):  # its names are its own
             yield each
