@@ -31,6 +31,7 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
+from fusejit.ir.definitions.guarded_reads import with_guards
 from fusejit.ir.definitions.indices import DIM, Index, attribute_in_formula
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, padded
 from fusejit.structured.annotations import _, annotated_operands, is_dtype, scope_of
@@ -247,9 +248,11 @@ def _defined(
         raise DefinitionError(f"{name} does not write its output {missing[0]}")
     accesses = [a for o in inputs for a in formula.accesses if a.operand == o.name]
     updates = [formula.updates[o.name] for o in outputs]
+    operands = with_windows(name, [*inputs, *outputs], [*accesses, *(u.access for u in updates)])
+    accesses, updates = with_guards(accesses, updates)
     return make_definition(
         name,
-        with_windows(name, [*inputs, *outputs], [*accesses, *(u.access for u in updates)]),
+        operands,
         accesses,
         updates,
         attributes=attributes,

@@ -44,15 +44,25 @@ class OperandSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """What holds where an element is read: ``value >= 0``, or ``value != 0``."""
+
+    value: Index
+    is_not_zero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """Where an operand is read or written: one subscript per axis.
 
-    A *padded* access may leave its operand; the payload says what it reads there.
+    A *padded* access may leave its operand; the payload says what it reads there. If it has guards,
+    it is inside of its operand where these hold.
     """
 
     operand: str
     subscripts: tuple[Index, ...]
     is_padded: bool = False
+    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
