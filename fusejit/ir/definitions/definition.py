@@ -143,6 +143,18 @@ class Definition:
         """Whether the value of some update reads an output."""
         return any(output == name for u in self.updates for name, _ in u.value.elements())
 
+    def gathers(self) -> list[tuple[str, int, str]]:
+        """The operands that are read at places that are data: which axis, and whose integers."""
+        found = [
+            (part.attr[0], axis, place.attr[0])
+            for update in self.updates
+            for part in update.value.parts()
+            if part.op == "gather"
+            for axis, place in enumerate(part.operands)
+            if place.op == "element"
+        ]
+        return list(dict.fromkeys(found))
+
     def reads_init(self, update: Update) -> bool:
         """Whether what an output holds before matters."""
         return update.combiner is not None or self.is_read_by_values(update.access.operand)
