@@ -117,7 +117,8 @@ class _Subscripted:
                 )
         places = tuple(s if isinstance(s, Scalar) else _plain(s) for s in subscripts)
         read = gathered(name, places)
-        self._formula.accesses[Access(*read.attr, is_padded=True)] = None
+        operand, read_at = read.attr
+        self._formula.accesses[Access(operand, read_at, is_padded=True)] = None
         return read
 
     def at(self, *subscripts: Any, outside: Any) -> Scalar:

@@ -41,21 +41,21 @@ def with_guards(
     for update in updates:
         for key, guards in _reads(update.value, frozenset()):
             found[key] = found.get(key, guards) & guards
-    guarded = {
-        (a.operand, a.subscripts): tuple(sorted(guards, key=str))
-        for a in accesses
-        if not a.is_padded
-        and any(s.as_dim() is None for s in a.subscripts)
-        and (guards := found.get((a.operand, a.subscripts)))
-    }
+    guarded: dict[Key, tuple[Guard, ...]] = {}
+    for access in accesses:
+        key = access.operand, access.subscripts
+        if not access.is_padded and any(s.as_dim() is None for s in access.subscripts):
+            if found.get(key):
+                guarded[key] = tuple(sorted(found[key], key=str))
 
     def seen(access: Access) -> Access:
         guards = guarded.get((access.operand, access.subscripts))
-        return access if not guards else replace(access, is_padded=True, guards=guards)
+        return access if guards is None else replace(access, is_padded=True, guards=guards)
 
     def rewritten(scalar: Scalar) -> Scalar:
         if scalar.op == "element" and scalar.attr in guarded:
-            return padded(*scalar.attr, Scalar.of(0))
+            operand, subscripts = scalar.attr
+            return padded(operand, subscripts, Scalar.of(0))
         return (
             replace(scalar, operands=tuple(map(rewritten, scalar.operands)))
             if scalar.operands
