@@ -18,6 +18,7 @@ from fusejit.ir.definitions.definition import (
     dims_of,
     make_definition,
 )
+from fusejit.ir.definitions.guarded_reads import with_guards
 from fusejit.ir.definitions.indices import Index, dim, extent
 from fusejit.ir.definitions.scalars import element
 from fusejit.structured.notation import update_of
@@ -250,10 +251,11 @@ def define_generic(
                 "so that several points would write one element"
             )
     updates = _payload(name, payload, accesses, operands)
+    reads, updates = with_guards(accesses[:num_inputs], updates)
     return make_definition(
         name,
         operands,
-        accesses[:num_inputs],
+        reads,
         updates,
         dims=dims,
         library_call=library_call,

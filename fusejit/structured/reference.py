@@ -10,6 +10,7 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import Binding, bind
+from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.extents import Given, Numbers
 from fusejit.ir.definitions.instance import Accumulated, Instance, instantiate
 from fusejit.ir.definitions.output_starts import check_starts, is_scalar_start
@@ -36,6 +37,7 @@ def computed(call: Call) -> Any:
     begins = {**call.starts, **call.outs}
     with np.errstate(all="ignore"):
         binding, instances = bound_to_numbers(call)
+        _check_places(definition, arrays)
         results: dict[str, np.ndarray] = {}
         for instance in instances:
             made = _run(binding, instance, arrays, begins)
@@ -81,6 +83,24 @@ def _given(value: Any) -> Given:
     array = np.asarray(value)
     token = type(value) if type(value) in (int, float, complex) else array.dtype
     return Given(token, tuple(map(AffineExpr.const, array.shape)))
+
+
+def _check_places(definition: Definition, arrays: dict[str, np.ndarray]) -> None:
+    """Refuse integers that are no places of what they index.
+
+    Raises
+    ------
+    IndexError
+        If there are such.
+    """
+    for operand, axis, integers in definition.gathers():
+        size, places = arrays[operand].shape[axis], arrays[integers]
+        wrong = places[(places < -size) | (places >= size)]
+        if wrong.size:
+            raise IndexError(
+                f"{definition.name}: index {wrong[0]} of {integers} is out of bounds for axis "
+                f"{axis} of {operand} with size {size}"
+            )
 
 
 def check_outs(call: Call) -> None:

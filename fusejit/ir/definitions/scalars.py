@@ -28,6 +28,9 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import BOOL
 
+READS = ("element", "padded", "gather")
+"""The forms of scalars that read an operand."""
+
 Token = Any
 """What NumPy's promotion sees: a dtype, or the type of a weak Python number."""
 Typed = tuple[int, Token]
@@ -41,9 +44,10 @@ class Scalar(NDArrayOperatorsMixin):
     Attributes
     ----------
     op : str
-        ``"element"``, ``"padded"``, ``"const"``, ``"index"``, ``"cast"``, or a function's name.
+        ``"element"``, ``"padded"``, ``"gather"``, ``"const"``, ``"index"``, ``"cast"``, or a
+        function's name.
     operands : tuple of Scalar
-        Of a padded element the value outside of its operand.
+        Of a padded element the value outside of its operand, of a gathered one its subscripts.
     attr : object
         Of an element the operand's name and its subscripts; of a constant the number and its type;
         of an index the expression; of a cast the type and whether it is signed.
@@ -113,7 +117,7 @@ class Scalar(NDArrayOperatorsMixin):
     # -- queries --------------------------------------------------------------------------------
     def elements(self) -> list[tuple[str, tuple[Index, ...]]]:
         """The elements it reads, each once, from left to right."""
-        return list(dict.fromkeys(s.attr for s in self.parts() if s.op in ("element", "padded")))
+        return list(dict.fromkeys(s.attr for s in self.parts() if s.op in READS))
 
     def type_variables(self) -> list[str]:
         """The type variables that it names."""
@@ -129,6 +133,10 @@ class Scalar(NDArrayOperatorsMixin):
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.operands))
+        if self.op == "gather":
+            name, _places = self.attr
+            places = [str(o.attr) if o.op == "index" else str(o) for o in self.operands]
+            return f"{name}[{', '.join(places)}]"
         if self.op in ("element", "padded"):
             name, subscripts = self.attr
             text = f"{name}[{', '.join(map(str, subscripts))}]" if subscripts else name
@@ -167,6 +175,13 @@ def element(operand: str, subscripts: tuple[Index, ...] = ()) -> Scalar:
 def padded(operand: str, subscripts: tuple[Index, ...], outside: Scalar) -> Scalar:
     """An element of an operand, or ``outside`` where a subscript leaves it."""
     return Scalar("padded", (outside,), (operand, subscripts))
+
+
+def gathered(operand: str, subscripts: Sequence[Any]) -> Scalar:
+    """An element of an operand at places that are dims, or integers of other operands."""
+    places = tuple(Index.of(0) if isinstance(s, Scalar) else s for s in subscripts)
+    read = tuple(s if isinstance(s, Scalar) else Scalar("index", (), s) for s in subscripts)
+    return Scalar("gather", read, (operand, places))
 
 
 # -------------------------------------------------------------------- names that formulas may use
@@ -278,6 +293,8 @@ class PayloadLowering:
         operands = [self.lower(operand) for operand in scalar.operands]
         if scalar.op == "padded":
             return self._padded(scalar, *operands)
+        if scalar.op == "gather":
+            return self._gathered(scalar, operands)
         if scalar.op == "cast":
             type_, is_signed = scalar.attr
             dtype = self.dtype_of(type_)
@@ -326,6 +343,20 @@ class PayloadLowering:
         if inside is None:
             return element, dtype
         return b.op("select", [inside, element, self.strong(*outside, dtype)], dtype), dtype
+
+    def _gathered(self, scalar: Scalar, subscripts: Sequence[Typed]) -> Typed:
+        """An element at places that are elements; negative ones count from the end."""
+        name, _places = scalar.attr
+        number = self._elements[(*scalar.attr, True)]
+        dtype = self.builder.dtype_of(number)
+        if name not in self._extents:  # it has no element, and no place may be read
+            return self.builder.const(np.zeros((), dtype)[()], dtype), dtype
+        places = []
+        for (ref, token), extent in zip(subscripts, self._extents[name], strict=True):
+            if np.dtype(token).kind not in "iu":
+                raise TypeError(f"{name} is indexed by integers, not by {np.dtype(token)}")
+            places.append(ref if token is int else self.builder.subscript(ref, extent))
+        return self.builder.extract(number, places, dtype), dtype
 
     def _const(self, number: Any, type_: Any) -> Typed:
         if callable(number):  # of the dtype, such as a combiner's identity

@@ -15,7 +15,7 @@ from fusejit.ir.affine import Dim
 from fusejit.ir.definitions.binding import Binding
 from fusejit.ir.definitions.definition import Access, Definition, OperandSpec, Role
 from fusejit.ir.definitions.indices import ATTRIBUTE, DIM, EXTENT, Index, dim, extent
-from fusejit.ir.definitions.scalars import Scalar, element
+from fusejit.ir.definitions.scalars import READS, Scalar, element
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,5 +204,5 @@ def _indices(definition: Definition) -> list[Index]:
     for update in definition.updates:
         for part in update.value.parts():
             found += [part.attr] if part.op == "index" else []
-            found += part.attr[1] if part.op in ("element", "padded") else ()
+            found += part.attr[1] if part.op in READS else ()
     return found
