@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from fusejit.budget import Allowance
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected
-from fusejit.debuggers import is_debugged, tracer_of_main_thread
+from fusejit.codegen.launcher.debuggers import is_debugged, tracer_of_main_thread
 from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import CutShort, UnsupportedError
