@@ -44,9 +44,9 @@ def with_guards(
     guarded: dict[Key, tuple[Guard, ...]] = {}
     for access in accesses:
         key = access.operand, access.subscripts
-        if not access.is_padded and any(s.as_dim() is None for s in access.subscripts):
-            if found.get(key):
-                guarded[key] = tuple(sorted(found[key], key=str))
+        is_plain = access.is_padded or all(s.as_dim() is not None for s in access.subscripts)
+        if not is_plain and found.get(key):
+            guarded[key] = tuple(sorted(found[key], key=str))
 
     def seen(access: Access) -> Access:
         guards = guarded.get((access.operand, access.subscripts))
