@@ -7,10 +7,13 @@ what a call does is in `fusejit.dispatch.dispatcher`.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
+from numbers import Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
+from fusejit.bound_methods import with_object
 from fusejit.check import check_text
 from fusejit.decorated import Decorated
 from fusejit.decorated_objects import decorated, why_it_stays
@@ -27,18 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["FuseWarning", "FusedFunction", "Variants", "fuse_jit"]
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R", covariant=True)
 
 
-class FusedFunction(Protocol[P, R]):
-    """A function decorated with `fuse_jit`."""
+class _Introspection(Protocol):
+    """What a decorated function says of itself. A bound method passes its object, as in a call."""
 
     __name__: str
     __wrapped__: Callable[..., Any]
     variants: Variants
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the function; same results as the undecorated one."""
 
     def explain(self, *args: Any, passes: bool = False, **kwargs: Any) -> str:
         """What is fused for these arguments, what is not, and why. Runs nothing.
@@ -46,14 +47,50 @@ class FusedFunction(Protocol[P, R]):
         With ``passes`` also what each pass did, and how long it took.
         """
 
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The traced graph; ``.fuse().lower().source`` goes on step by step. Runs nothing."""
 
     def mlir(self, *args: Any, fused: bool = False, **kwargs: Any) -> str:
         """The traced (or the fused) graph as text that ``mlir-opt`` accepts. Runs nothing."""
 
-    def check(self, *args: P.args, **kwargs: P.kwargs) -> str:
+    def check(self, *args: Any, **kwargs: Any) -> str:
         """Run both forms on copies of the arguments and tell how the results differ."""
+
+
+class FusedFunction(_Introspection, Protocol[P, R]):
+    """A function decorated with `fuse_jit`."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; same results as the undecorated one."""
+
+    @overload
+    def __get__(
+        self: FusedFunction[Concatenate[Any, Q], R], obj: None, owner: type, /
+    ) -> _OfClass[P, Q, R]: ...
+    @overload
+    def __get__(
+        self: FusedFunction[Concatenate[Any, Q], R], obj: object, owner: type | None = None, /
+    ) -> _OfObject[Q, R]: ...
+    @overload
+    def __get__(self, obj: Any, owner: type | None = None, /) -> FusedFunction[P, R]: ...
+
+
+class _OfClass(_Introspection, Protocol[P, Q, R]):
+    """An attribute of a class: a method that takes the object, or a bound `classmethod`."""
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Q.args, **kwargs: Q.kwargs) -> R: ...
+
+
+class _OfObject(_Introspection, Protocol[Q, R]):
+    """An attribute of an object: a bound method, or a `staticmethod`."""
+
+    @overload
+    def __call__(self, *args: Q.args, **kwargs: Q.kwargs) -> R: ...
+    @overload
+    def __call__(self, first: Any, /, *args: Q.args, **kwargs: Q.kwargs) -> R: ...
 
 
 @overload
@@ -126,7 +163,8 @@ def fuse_jit(
     ------
     TypeError
         If ``function`` is not callable, or ``fullgraph=True`` and it is of a kind that cannot be
-        compiled; if ``fusion`` is neither a name nor callable.
+        compiled; if ``fusion`` is neither a name nor callable, or ``schedule`` neither a path nor
+        callable.
     ValueError
         If there is no policy named ``fusion``, or ``compile_seconds`` is below 0.
     OSError
@@ -141,11 +179,18 @@ def fuse_jit(
     >>> f(np.arange(3), np.arange(3))
     array([0, 4, 8])
     """
-    if compile_seconds is not None and not compile_seconds >= 0:
-        raise ValueError(f"compile_seconds={compile_seconds!r} is not a number of seconds")
+    if compile_seconds is not None:
+        what = f"compile_seconds={compile_seconds!r} is not a number of seconds"
+        if not isinstance(compile_seconds, Real):
+            raise TypeError(what)
+        if not compile_seconds >= 0:
+            raise ValueError(what)
     if isinstance(schedule, str | PathLike):
         with open(schedule, "rb"):  # a wrong path is an error at once
             pass
+    elif schedule is not None and not callable(schedule):
+        what = f"schedule={schedule!r} is neither a recipe nor the path of one"
+        raise TypeError(f"{what}: a recipe is a function that gets a schedule and returns it")
     options = options_from_environment(
         enabled=enabled,
         fullgraph=fullgraph,
@@ -210,14 +255,18 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
     result = cast(Any, stub)
     result.variants = state.variants
 
+    called_with = functools.partial(with_object, (function, stub))
+
     # what is told of a function loads a compiler
     def trace(*args: Any, **kwargs: Any) -> Traced:
+        args = called_with("trace", args, kwargs, sys._getframe(1))
         _check_that_modules_load()
         from fusejit import introspection
 
         return introspection.traced(state.dispatcher, args, kwargs)
 
     def explain(*args: Any, passes: bool = False, **kwargs: Any) -> str:
+        args = called_with("explain", args, kwargs, sys._getframe(1))
         if cut_short():  # even loading what explains could hang
             return state.told_of_cut_short()
         from fusejit import introspection
@@ -225,12 +274,14 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
         return introspection.explained(state.dispatcher, args, kwargs, passes)
 
     def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
+        args = called_with("mlir", args, kwargs, sys._getframe(1))
         _check_that_modules_load()
         from fusejit import introspection
 
         return introspection.mlir(state.dispatcher, args, kwargs, fused)
 
     def check(*args: Any, **kwargs: Any) -> str:
+        args = called_with("check", args, kwargs, sys._getframe(1))
         return check_text(function, stub, args, kwargs)
 
     for method in (trace, explain, mlir, check):

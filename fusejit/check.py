@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from fusejit.identity import own_signature
+
+_ATOMS = (int, float, complex, str, bytes, type(None), type, FunctionType, ModuleType)
 
 
 def check_text(
@@ -20,7 +25,8 @@ def check_text(
     Returns
     -------
     str
-        One line per result and per array argument; "same bits", or the largest difference.
+        One line per result and per argument, or per array in them; "same bits", or the largest
+        difference.
     """
     outcomes = []
     for function in (plain, fused):
@@ -29,35 +35,99 @@ def check_text(
             result: Any = function(*copies[0], **copies[1])
         except Exception as error:
             result = error
-        outcomes.append((result, copies))
+        bound = own_signature(plain).bind(*copies[0], **copies[1])
+        outcomes.append((result, bound.arguments))
     (expected, expected_copies), (actual, actual_copies) = outcomes
-    lines = compare("result", expected, actual)
-    lines += compare("arguments", expected_copies, actual_copies)
+    compare = Comparison()
+    lines = compare.lines("result", expected, actual)
+    for name, value in expected_copies.items():
+        lines += compare.lines(f"argument {name}", value, actual_copies[name])
     return "\n".join(lines) + "\n"
 
 
-def compare(name: str, expected: Any, actual: Any) -> list[str]:
-    """Lines that tell how two (nested) results differ."""
-    if isinstance(expected, BaseException) or isinstance(actual, BaseException):
-        same = type(expected) is type(actual) and str(expected) == str(actual)
-        return [f"{name}: {'same error' if same else f'{expected!r} != {actual!r}'}"]
-    if type(expected) is not type(actual):
-        return [f"{name}: type {type(expected).__name__} != {type(actual).__name__}"]
-    if isinstance(expected, tuple | list):
-        if len(expected) != len(actual):
-            return [f"{name}: length {len(expected)} != {len(actual)}"]
-        pairs = enumerate(zip(expected, actual, strict=True))
-        return [line for i, (e, a) in pairs for line in compare(f"{name}[{i}]", e, a)]
-    if isinstance(expected, dict):
-        if list(expected) != list(actual):
-            return [f"{name}: keys {list(expected)} != {list(actual)}"]
-        return [
-            line for k in expected for line in compare(f"{name}[{k!r}]", expected[k], actual[k])
+class Comparison:
+    """Describe how values differ; objects that refer to each other are compared once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], Any] = {}  # keeps them alive, as ids are the keys
+
+    def lines(self, name: str, expected: Any, actual: Any) -> list[str]:
+        """Lines that tell how two (nested) values differ."""
+        if isinstance(expected, BaseException) or isinstance(actual, BaseException):
+            if type(expected) is type(actual) and str(expected) == str(actual):
+                return [f"{name}: both raise {expected!r}"]
+            return [f"{name}: {_outcome(expected)}, but fused: {_outcome(actual)}"]
+        if type(expected) is not type(actual):
+            return [f"{name}: type {type(expected).__name__} != {type(actual).__name__}"]
+        if (
+            isinstance(expected, np.ndarray | np.generic)
+            and not np.asarray(expected).dtype.hasobject
+        ):
+            return [_compare_arrays(name, np.asarray(expected), np.asarray(actual))]
+        if isinstance(expected, _ATOMS):
+            same = expected is actual or bool(expected == actual) or expected != expected
+            return [f"{name}: {'same' if same else f'{expected!r} != {actual!r}'}"]
+        if (id(expected), id(actual)) in self._seen:
+            return []
+        self._seen[id(expected), id(actual)] = expected, actual
+        if isinstance(expected, tuple | list):
+            if len(expected) != len(actual):
+                return [f"{name}: length {len(expected)} != {len(actual)}"]
+            pairs = enumerate(zip(expected, actual, strict=True))
+            return [line for i, (e, a) in pairs for line in self.lines(f"{name}[{i}]", e, a)]
+        if isinstance(expected, dict):
+            if list(expected) != list(actual):
+                return [f"{name}: keys {list(expected)} != {list(actual)}"]
+            return [
+                line
+                for k in expected
+                for line in self.lines(f"{name}[{k!r}]", expected[k], actual[k])
+            ]
+        return self._object_lines(name, expected, actual)
+
+    def _object_lines(self, name: str, expected: Any, actual: Any) -> list[str]:
+        """Lines of the attributes that are arrays, or differ; or one for the object."""
+        parts = dict(_attributes(expected)), dict(_attributes(actual))
+        if not any(parts):
+            return self._state_lines(name, expected, actual)
+        if set(parts[0]) != set(parts[1]):
+            return [f"{name}: attributes {sorted(parts[0])} != {sorted(parts[1])}"]
+        lines = [
+            line
+            for attribute, value in parts[0].items()
+            for line in self.lines(f"{name}.{attribute}", value, parts[1][attribute])
         ]
-    if isinstance(expected, np.ndarray | np.generic):
-        return [_compare_arrays(name, np.asarray(expected), np.asarray(actual))]
-    same = bool(expected == actual) or expected is actual or expected != expected
-    return [f"{name}: {'same' if same else f'{expected!r} != {actual!r}'}"]
+        return [line for line in lines if not line.endswith(": same")] or [f"{name}: same"]
+
+    def _state_lines(self, name: str, expected: Any, actual: Any) -> list[str]:
+        """One line for an object without attributes: equal, or of equal state as pickled."""
+        try:
+            same = bool(expected == actual)
+        except Exception:  # some objects compare to arrays, or not at all
+            same = False
+        if not same:
+            try:
+                states = expected.__reduce_ex__(4), actual.__reduce_ex__(4)
+            except Exception:  # it has no state that could be read
+                states = expected, actual
+            else:
+                inner = Comparison().lines("", *states)
+                same = all(line.endswith((": same", ": same bits")) for line in inner)
+        return [f"{name}: {'same' if same else f'{expected!r} != {actual!r}'}"]
+
+
+def _attributes(obj: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that an object itself has, with those in slots."""
+    yield from getattr(obj, "__dict__", {}).items()
+    for cls in type(obj).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            if slot not in ("__dict__", "__weakref__") and hasattr(obj, slot):
+                yield slot, getattr(obj, slot)
+
+
+def _outcome(value: Any) -> str:
+    return f"raises {value!r}" if isinstance(value, BaseException) else f"{value!r}"
 
 
 def _compare_arrays(name: str, expected: np.ndarray, actual: np.ndarray) -> str:

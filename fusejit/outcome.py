@@ -104,5 +104,8 @@ def numpy_raising(error: str, otherwise: str = "") -> Outcome:
     return Outcome(OutcomeKind.NUMPY_RAISES, error, otherwise=otherwise)
 
 
+INTERPRET = object()
+"""Returned for a call that the entry stub is to run in Python by itself."""
+
 MISS = guard_failed("another variant")
 """The outcome of a launcher that says no more."""

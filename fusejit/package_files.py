@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from types import CodeType
+
+from fusejit.identity import is_entry_code
 
 PACKAGE = os.path.dirname(__file__) + os.sep  # as code objects spell it: "/a/./fusejit/"
 GENERATED = "<fusejit "  # how the file names of generated code begin
@@ -14,9 +17,25 @@ def is_package_file(filename: str) -> bool:
     return filename.startswith((PACKAGE, GENERATED))
 
 
+def is_package_code(code: CodeType) -> bool:
+    """Whether frames of some code are fusejit's own; an entry stub has the user's file and line."""
+    return is_package_file(code.co_filename) or is_entry_code(code)
+
+
+def without_our_frames(error: BaseException) -> BaseException:
+    """The exception without the outermost frames of its traceback that are fusejit's own.
+
+    Where all are, it stays as it is.
+    """
+    entry = error.__traceback__
+    while entry is not None and is_package_code(entry.tb_frame.f_code):
+        entry = entry.tb_next
+    return error if entry is None else error.with_traceback(entry)
+
+
 def is_raised_by_us(error: BaseException) -> bool:
     """Whether the innermost frame that an exception comes from is fusejit's own."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
-    return innermost is not None and is_package_file(innermost.tb_frame.f_code.co_filename)
+    return innermost is not None and is_package_code(innermost.tb_frame.f_code)

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from fusejit.budget import compiling
 from fusejit.dataclass import replace
+from fusejit.debuggers import is_debugged
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
     FREE_VARIANTS_OF_LATE_SEGMENTS,
@@ -29,14 +30,20 @@ from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
-from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
+from fusejit.errors import (
+    CutShort,
+    FusejitError,
+    NeedsPython,
+    OutOfTime,
+    StopsInDebugger,
+    UnsupportedError,
+)
 from fusejit.explain import sizes_of_call
-from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.locks import cut_short
 from fusejit.options import Options
-from fusejit.outcome import MISS, Outcome, OutcomeKind, fallback, numpy_raising
+from fusejit.outcome import INTERPRET, MISS, Outcome, OutcomeKind, fallback, numpy_raising
 from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
@@ -66,6 +73,7 @@ class Dispatcher:
     """
 
     def __init__(self, decorated: Decorated) -> None:
+        self.decorated = decorated
         self.newest: tuple[Lowered, dict[str, int]] | None = None
         self.state = state = FunctionState(decorated)
         self.variants = state.variants
@@ -91,6 +99,8 @@ class Dispatcher:
         What can serve it is tried in this order: code that is never inspected, variants, segments
         and the interpreted tier, what is known to fall back, and at last a new variant.
         """
+        if is_debugged() and self.state.identity.holds():
+            return self.decorated.interpret_for_debugger()
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
@@ -327,6 +337,9 @@ class Dispatcher:
             return ended.outcome
         except RecursionError:  # of a program that is that deep
             return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
+        except StopsInDebugger as error:
+            self.state.fallback_cache.add_signature(args, error.outcome)
+            return error.outcome
         except CutShort as error:
             return error.outcome
         except OutOfTime as error:
@@ -371,7 +384,7 @@ class Dispatcher:
     ) -> Outcome | None:
         """Why calls like this one are never compiled; None if they may be."""
         if self.entry_stub.is_passthrough:
-            return fallback(READS_CALLERS)
+            return fallback(self.variants.interpreted)
         try:
             values = tuple(self.state.arguments.bound(args, kwargs).values())
         except TypeError:  # it is no call of the function
@@ -448,7 +461,7 @@ class Dispatcher:
             raise
 
     def run_fallback(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
-        """Run the undecorated function; warn once per cause unless NumPy raises."""
+        """Have the entry stub run the function; warn once per cause unless NumPy raises."""
         if _is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
             result = self.run_expecting_exception(args)
             self.diagnostics.count(fallback(outcome.otherwise))
@@ -461,7 +474,7 @@ class Dispatcher:
             )
         self.diagnostics.count(outcome)
         self.installer.install_fallback(args, outcome, lambda: self.tiering.interpreted is not None)
-        return self.state.run_python(*args)
+        return INTERPRET
 
 
 def _is_of_kind(outcome: Any, kind: OutcomeKind) -> bool:

@@ -272,7 +272,7 @@ class _SegmentMaker:
         function = with_code(self.function, made, {} if helper is None else {helper: value})
         if function is None:
             return None
-        source = replace(self.source, node=node)
+        source = self.source.of_part(node)
         if helper is None:
             made_from(made, source)
         else:

@@ -4,9 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fusejit.transform.core.arguments import Parts as Parts
     from fusejit.transform.core.errors import ScheduleError as ScheduleError
     from fusejit.transform.handle import Handle as Handle
-    from fusejit.transform.primitives.tile import Parts as Parts
     from fusejit.transform.saved import load_recipe as load_recipe
     from fusejit.transform.schedules import Schedule as Schedule
     from fusejit.transform.schedules import schedule as schedule
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Handle": "handle",
-    "Parts": "primitives.tile",
+    "Parts": "core.arguments",
     "Schedule": "schedules",
     "ScheduleError": "core.errors",
     "TuneResult": "tuning",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from fusejit.transform.core.base import BaseHandle
 from fusejit.transform.layouts.conv_to_matmul import conv_to_matmul
 from fusejit.transform.layouts.hoist_pad import hoist_pad
@@ -34,6 +36,13 @@ from fusejit.transform.primitives.vectorize import vectorize
 
 class Handle(BaseHandle):
     """An op of a schedule. Each method returns the op in a new schedule."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self.schedule), name) and not name.startswith("_"):
+                raise AttributeError(f"{name} is a method of the schedule: .schedule.{name}")
+            raise AttributeError(f"an op of a schedule has no attribute {name!r}")
 
     collapse = collapse
     decompose = decompose

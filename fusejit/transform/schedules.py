@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.errors import UnsupportedError
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.policy import PolicyFailed
+from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.values import Value
@@ -18,15 +22,18 @@ from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.transform.automatic import automatic_recipe
-from fusejit.transform.core.base import BaseHandle, LoopInfo, Step, with_step
+from fusejit.transform.core.arguments import is_number
+from fusejit.transform.core.base import BaseHandle, LoopInfo, Step, short, with_step
 from fusejit.transform.core.costs import sizes_of
 from fusejit.transform.core.errors import ScheduleError, illegal
-from fusejit.transform.core.lookup import find_op, forwarded
+from fusejit.transform.core.lookup import find_op, forwarded, labels
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import log_text
 from fusejit.transform.loop_text import loop_nests
 from fusejit.transform.saved import load_recipe
+from fusejit.transform.served_calls import CallBinder
 from fusejit.transform.timing import median_seconds
 from fusejit.transform.verification import NotServed, Verification, verify_schedule
 
@@ -63,9 +70,13 @@ class Schedule:
         ------
         ScheduleError
             If there is none, or more than one.
+        TypeError
+            If it is neither a name nor a handle.
         """
         if isinstance(op, str):
             return Handle(self, find_op(self.graphs, self.steps, op).results[0])
+        if not isinstance(op, BaseHandle):
+            raise TypeError(f"an op is found by its name or by a handle, not by {short(op)}")
         num_known = len(op.schedule.steps)
         if self.steps[:num_known] != op.schedule.steps or op.schedule.stage is not self.stage:
             raise ScheduleError("this op is of another schedule, or of a step after this one")
@@ -124,7 +135,10 @@ class Schedule:
 
     def show(self, step: int | None = None) -> str:
         """The printed graph after a step; 0 is before the first one, None after the last one."""
-        return print_graph(self.graphs[-1 if step is None else step])
+        number = len(self.steps) if step is None else step
+        if number not in range(len(self.graphs)):
+            raise ScheduleError(f"there is no step {short(step)}: 0 to {len(self.steps)}")
+        return print_graph(self.graphs[operator.index(number)])
 
     def loop_nest(self) -> str:
         """The loops as pseudo code, as the steps have left them.
@@ -145,15 +159,17 @@ class Schedule:
         function raises a `ScheduleError` where guards of the trace do not hold; with
         ``fuse_jit(schedule=recipe)`` the recipe is applied to another trace then.
         """
-        compiled = self.lower().compile()
+        compiled, calls = self.lower().compile(), CallBinder(self.stage)
 
-        def run(*args: Any) -> Any:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            args = calls.in_order(args, kwargs)
             result = compiled.launch(*args)
             if isinstance(result, Outcome):  # perhaps a library has changed elsewhere
                 compiled.renew()
                 result = compiled.launch(*args)
             if isinstance(result, Outcome):
-                raise NotServed(f"the call is not like the traced one: {result}")
+                why = calls.why_not_served(args, result)
+                raise NotServed(f"the call is not like the traced one: {why}")
             return result
 
         return run
@@ -176,13 +192,28 @@ class Schedule:
         ScheduleError
             At the first result that differs by more than the tags of the steps allow.
         """
-        return verify_schedule(self, args or self.args, tolerance)
+        if tolerance is not None and not (is_number(tolerance) and tolerance >= 0):
+            raise ValueError(f"tolerance is {short(tolerance)}; it is a number, at least 0")
+        args = CallBinder(self.stage).in_order(args or self.args, {})
+        return verify_schedule(self, args, tolerance)
 
     def time(self, *args: Any, rounds: int = 7) -> list[float]:
         """The median seconds of a call before the first step and after each step."""
-        args = copy.deepcopy(args or self.args)  # calls may store into them
+        args = CallBinder(self.stage).in_order(args or self.args, {})
+        args = copy.deepcopy(args)  # calls may store into them
         functions = [replace(self, graph=graph).compile() for graph in self.graphs]
         return median_seconds([partial(function, *args) for function in functions], rounds)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in vars(Handle) and not name.startswith("_"):
+                ops = ", ".join(f"s[{label!r}]" for label in labels(self.graph).values())
+                raise AttributeError(f"{name} is a step of an op of the schedule: of {ops}")
+            raise AttributeError(f"a schedule has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<schedule of {self.graph.name}, {len(self.steps)} steps>"
 
     def __str__(self) -> str:
         return f"{self.log}\n{self.show()}"
@@ -201,9 +232,44 @@ def schedule(function: Callable[..., Any], *args: Any, options: Options | None =
     >>> print(h.schedule.log.splitlines()[0])
     <lambda>: 1 ops, 0 loops
     """
-    plain = getattr(function, "__wrapped__", function)
-    stage = trace(plain, args, {}, options or options_from_environment(fullgraph=True))
+    if options is not None and not isinstance(options, Options):
+        raise TypeError(f"options is {short(options)}; it is an Options")
+    given: Any = function
+    if isinstance(given, MethodType):
+        given, args = given.__func__, (given.__self__, *args)
+    plain = getattr(given, "__wrapped__", given)
+    if not isinstance(plain, FunctionType):
+        example = "schedule(lambda x: np.exp(x), x)"
+        raise TypeError(f"schedule takes a Python function, not {short(plain)}: {example}")
+    try:
+        own_signature(plain).bind(*args)
+    except TypeError as error:
+        what = f"schedule({plain.__name__}, ..) traces a call, with arguments like those of calls"
+        raise TypeError(f"{what}: {error}") from None
+    try:
+        stage = trace(plain, args, {}, options or options_from_environment(fullgraph=True))
+    except Fallback as fallback:
+        raise UnsupportedError(
+            f"{plain.__name__} has no graph for these arguments: {fallback.outcome}"
+        ) from None
     return Schedule(stage, args, stage.graph)
+
+
+def applied(recipe: Callable[..., Any], before: Schedule, **parameters: Any) -> Schedule:
+    """The schedule after a recipe.
+
+    Raises
+    ------
+    TypeError
+        If the recipe returns neither a schedule of this function nor one of its ops.
+    """
+    result = recipe(before, **parameters)
+    after = result.schedule if isinstance(result, Handle) else result
+    if not isinstance(after, Schedule) or after.stage is not before.stage:
+        name = getattr(recipe, "__name__", short(recipe))
+        what = "another schedule" if isinstance(after, Schedule) else short(result)
+        raise TypeError(f"the recipe {name} returns the schedule or one of its ops, not {what}")
+    return after
 
 
 def scheduled(
@@ -221,7 +287,7 @@ def scheduled(
     try:
         if isinstance(recipe, str | os.PathLike):
             recipe = load_recipe(recipe)
-        result = recipe(Schedule(stage, (), stage.graph))
+        return applied(recipe, Schedule(stage, (), stage.graph)).graph
     except ScheduleError as error:
         if stage.options.fullgraph:
             raise
@@ -230,4 +296,3 @@ def scheduled(
         return stage.graph
     except Exception as error:  # the recipe's own
         raise PolicyFailed(error) from error
-    return (result.schedule if isinstance(result, Handle) else result).graph

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from numbers import Integral
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,6 +20,8 @@ MAX_CALLS = 1000
 
 def median_seconds(calls: Sequence[Callable[[], Any]], rounds: int) -> list[float]:
     """The median seconds of each call, which take turns: what slows one round slows all."""
+    if isinstance(rounds, bool) or not isinstance(rounds, Integral) or rounds < 1:
+        raise ValueError(f"rounds is {rounds!r}; it is a whole number, at least 1")
     times: list[list[float]] = [[] for _ in calls]
     numbers: list[int] = []
     for call in calls:

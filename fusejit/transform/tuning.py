@@ -17,7 +17,7 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,12 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.options import Options
+from fusejit.transform.core.base import short
 from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.handle import Handle
 from fusejit.transform.log import quantity, table_lines
 from fusejit.transform.saved import machine, name_of
-from fusejit.transform.schedules import Schedule, schedule
+from fusejit.transform.schedules import Schedule, applied, schedule
 from fusejit.transform.timing import median_seconds, with_progress
 from fusejit.transform.verification import require_equal
 
@@ -160,7 +161,16 @@ def tune(
     ValueError
         If a parameter has no values.
     """
-    empty = [name for name, values in choices.items() if not len(values)]
+    if not isinstance(args, tuple | list):
+        raise TypeError(f"tune: args is {short(args)}; give the arguments of a call: (x,)")
+    if not callable(recipe):
+        raise TypeError(f"tune: recipe is {short(recipe)}; it is a function of a schedule")
+    for name, values in choices.items():
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            what = f"tune: {name} is {short(values)}; give the values to try"
+            raise TypeError(f"{what}, as in {name}=[{short(values)}]")
+    choices = {name: [*values] for name, values in choices.items()}
+    empty = [name for name, values in choices.items() if not values]
     if empty or not choices:
         what = f"{empty[0]} has no values" if empty else "no parameter is given"
         raise ValueError(f"tune: {what}, such as rows=[16, 32]")
@@ -176,11 +186,10 @@ def tune(
     ]
     for parameters in with_progress(combinations, "compiling"):
         try:
-            applied = recipe(traced, **parameters)
+            s = applied(recipe, traced, **parameters)
         except ScheduleError as error:
             illegal[str(error)] += 1
             continue
-        s = applied.schedule if isinstance(applied, Handle) else applied
         run = s.compile()
         require_equal(s, run(*copy.deepcopy(given)), expected)
         legal.append(parameters)

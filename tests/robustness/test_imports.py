@@ -20,6 +20,7 @@ STAGES = ("tracer", "fuse", "codegen")
 FREE = (
     "budget",
     "dataclass",
+    "debuggers",
     "errors",
     "frame_readers",
     "identity",
@@ -47,6 +48,7 @@ ALLOWED = {
     "identity": set(),
     "progress": {"interrupts"},
     "dataclass": set(),
+    "debuggers": set(),
     "options": {"dataclass"},
     "interrupts": {"errors", "locks"},
     "locks": set(),
@@ -63,12 +65,14 @@ ALLOWED = {
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "dispatch", "segments", "codegen", "ir", "warm_up"},
-    "package_files": set(),
+    "package_files": {"identity"},
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
     },
-    "entry_stubs": {"codegen", "dataclass", "frame_readers", "identity", "outcome", "tracer"},
+    "entry_stubs": {
+        *("codegen", "dataclass", "frame_readers", "identity", "outcome", "package_files", "tracer")
+    },
     "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},
     "frame_readers": set(),
     "notices": {"package_files"},

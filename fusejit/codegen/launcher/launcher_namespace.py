@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
+from fusejit.debuggers import is_debugged
 from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
@@ -174,6 +176,9 @@ class LauncherNames:
         """The user's function is still the one that was traced, with the same default values."""
         if self.own is None:
             return
+        if not (self.entry_checks_state and self.identity_words.add_debugger()):
+            traced, debugged = self.bind("traced", sys.gettrace), self.bind("debugged", is_debugged)
+            self.miss_if(f"{traced}() is not None and {debugged}()")
         self.check_entry_stubs()
         if self.entry_checks_state and self.identity_words.add_function(cast(Any, self.own)):
             return

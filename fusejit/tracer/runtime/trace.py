@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class Trace:
         self.decisions.emit_assumption = lambda *args: PRIMITIVES["assume"](self, *args)
         self.graph.guards = self.decisions.guards
         self.notes: list[str] = []
+        self.untraced: dict[CodeType, str] = {}  # code that is traced without callbacks, and why
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
         self.imaginary: dict[Storage, SymbolicNumber] = {}  # n * 1j, of integers n of the call

@@ -18,7 +18,7 @@ from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
-from fusejit.package_files import is_package_file
+from fusejit.package_files import is_package_code
 from fusejit.transform.core.equivalence import check_equivalent
 from fusejit.transform.core.errors import ScheduleError, illegal
 from fusejit.transform.core.lookup import op_of, removed_by
@@ -51,6 +51,9 @@ DIM_NAMES = {
     "depthwise_conv_2d_nhwc_hwc": "n oh ow ic kh kw",
 }
 """The names of the dims of these ops; those of others are i, j, k, .."""
+
+MAX_SHOWN = 80
+"""Characters of an argument in errors and in the log."""
 
 _LETTERS = "ijklpqrstuvwxyz"
 
@@ -95,6 +98,9 @@ class BaseHandle:
     def __getitem__(self: H, op: str | BaseHandle) -> H:
         """Another op of the same schedule: `Schedule.__getitem__`."""
         return replace(self, value=self.schedule[op].value)
+
+    def __repr__(self) -> str:
+        return f"<op {base_name(self.op.name)} of {self.schedule!r}, dims {' '.join(self.dims)}>"
 
     @property
     def op(self) -> GenericOp:
@@ -197,8 +203,14 @@ class BaseHandle:
 
 def call(name: str, *arguments: Any, **keywords: Any) -> str:
     """A step as the user wrote it."""
-    given = [*map(repr, arguments), *(f"{key}={value!r}" for key, value in keywords.items())]
+    given = [*map(short, arguments), *(f"{key}={short(value)}" for key, value in keywords.items())]
     return f"{name}({', '.join(given)})"
+
+
+def short(value: Any) -> str:
+    """An argument as errors and the log show it: one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def with_step(
@@ -226,6 +238,6 @@ def with_step(
 def _line_of_recipe() -> str:
     """The line outside of fusejit that applies a step."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_package_file(frame.f_code.co_filename):
+    while frame is not None and is_package_code(frame.f_code):
         frame = frame.f_back
     return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -30,12 +30,14 @@ from __future__ import annotations
 from fusejit.fuse.im2col import Products, why_no_convolution
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import reassociates, replaced, with_versions
 from fusejit.transform.layouts.pad import axis_names
 
 
+@primitive
 def conv_to_matmul(handle: H, *, reassociate: bool = False, check: bool = True) -> H:
     """The convolution as a product of two matrices, with dims ``m n k``, or of stacks of them.
 

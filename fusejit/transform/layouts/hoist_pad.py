@@ -43,12 +43,14 @@ from fusejit.ir.ops import (
     written_classes,
 )
 from fusejit.ir.verifier.scope_rules import symbols_of
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import operand_number
 from fusejit.transform.core.rules import enclosing, replaced, with_versions
 
 
+@primitive
 def hoist_pad(handle: H, operand: str, *, check: bool = True) -> H:
     """The copy that `pad`, `pack` or `transpose_matmul` made of an operand, outside of loops.
 

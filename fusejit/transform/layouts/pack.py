@@ -32,12 +32,14 @@ from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.affine import AffineExpr, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Operand, base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, copied_from, operand_number
 from fusejit.transform.core.rules import full_extent, replaced
 
 
+@primitive
 def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:
     """The op that reads an operand in blocks, which a copy has made.
 
@@ -92,6 +94,7 @@ def pack(handle: H, operand: str, *, check: bool = True, **sizes: int) -> H:
     return handle.after(step, "bits", what, graph, new, check=check)
 
 
+@primitive
 def unpack(handle: H, operand: str, *, check: bool = True) -> H:
     """The op that reads an operand as it was before `pack` or another copy of it.
 

@@ -37,6 +37,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
@@ -45,6 +46,7 @@ from fusejit.transform.layouts.neutral import neutral_numbers
 from fusejit.transform.layouts.pad import axis_names, check_padding
 
 
+@primitive
 def pack_matmul(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
     """The product in blocks of operands in blocks.
 

@@ -31,6 +31,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, why_no_operands
@@ -47,6 +48,7 @@ from fusejit.transform.layouts.neutral import neutral_numbers
 Domain = Sequence[AffineExpr]
 
 
+@primitive
 def pad(handle: H, *, reassociate: bool = False, check: bool = True, **multiples: int) -> H:
     """The op with dims up to the next multiple of a size, from operands with a border.
 

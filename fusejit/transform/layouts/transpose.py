@@ -27,12 +27,14 @@ from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Operand, base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, operand_number, why_no_operands
 from fusejit.transform.core.rules import replaced
 
 
+@primitive
 def transpose_matmul(handle: H, operand: str = "a", *, check: bool = True) -> H:
     """The same sums, of an operand whose last two axes a copy has swapped.
 
@@ -56,6 +58,7 @@ def transpose_matmul(handle: H, operand: str = "a", *, check: bool = True) -> H:
     return _transposed(handle, number, [*range(rank - 2), rank - 1, rank - 2], step, check)
 
 
+@primitive
 def transpose_conv(handle: H, *, check: bool = True) -> H:
     """The same convolution, of a kernel whose filters are the last axis, or else the first one.
 

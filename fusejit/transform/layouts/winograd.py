@@ -57,6 +57,7 @@ from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
 from fusejit.ir.payload import I64, PayloadBuilder, binary_payload
 from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
@@ -67,6 +68,7 @@ from fusejit.transform.layouts.pad import axis_names
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
 
 
+@primitive
 def winograd(
     handle: H,
     *,

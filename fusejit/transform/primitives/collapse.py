@@ -29,19 +29,21 @@ from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import base_name
+from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.regroup import regrouped
 from fusejit.transform.core.rules import new_symbol, symbols_of, unused
 
 
-def collapse(handle: H, *dims: str, reassociate: bool = False, check: bool = True) -> H:
+@primitive
+def collapse(handle: H, *dims: Names, reassociate: bool = False, check: bool = True) -> H:
     """Merge dims, the outermost one first: ``collapse("i", "j")`` gives ``ij``.
 
     Parameters
     ----------
-    *dims : str
-        Neighbouring dims, the outermost one first.
+    *dims : str or list of str
+        Neighbouring dims, the outermost one first; ``"i j"`` is the same.
     reassociate : bool, optional
         True: floats may be summed in another order.
     check : bool, optional
@@ -52,11 +54,12 @@ def collapse(handle: H, *dims: str, reassociate: bool = False, check: bool = Tru
     ScheduleError
         If fewer than two dims are given, or a rule of the module is broken.
     """
-    step, op = call("collapse", *dims), handle.op
-    numbers = tuple(handle.dim(name, step) for name in dims)
+    given, op = names(dims), handle.op
+    step = call("collapse", *given)
+    numbers = tuple(handle.dim(name, step) for name in given)
     if len({*numbers}) < 2 or len({*numbers}) < len(numbers):
         raise illegal(step, op.name, "two different dims are merged at least", handle.dims)
-    name = unused("".join(dims).replace(".", ""), {*handle.dims})
+    name = unused("".join(given).replace(".", ""), {*handle.dims})
     graph, extent = handle.schedule.graph, op.domain[numbers[0]]
     for d in numbers[1:]:
         product = _product(graph, extent, op.domain[d], name)
@@ -64,11 +67,11 @@ def collapse(handle: H, *dims: str, reassociate: bool = False, check: bool = Tru
             why = f"{extent} times {op.domain[d]} is not known before the loop around it"
             raise illegal(step, op.name, why)
         graph, extent = product
-    names = [name if d == numbers[0] else n for d, n in enumerate(handle.dims)]
-    names = [n for d, n in enumerate(names) if d not in numbers[1:]]
-    what = f"{', '.join(dims)} of {base_name(op.name)} are {name}"
+    left = [name if d == numbers[0] else n for d, n in enumerate(handle.dims)]
+    left = [n for d, n in enumerate(left) if d not in numbers[1:]]
+    what = f"{', '.join(given)} of {base_name(op.name)} are {name}"
     group = DimGroup(numbers, (extent,))
-    return regrouped(handle, group, graph, step, what, names, reassociate=reassociate, check=check)
+    return regrouped(handle, group, graph, step, what, left, reassociate=reassociate, check=check)
 
 
 def _product(

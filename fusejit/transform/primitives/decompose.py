@@ -31,11 +31,13 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Op, Operand, ViewOp, base_name
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import is_reduced, names_of, replaced, require_loops, unused
 
 
+@primitive
 def decompose(handle: H, *, check: bool = True) -> H:
     """Make several ops of one; the first of them is returned.
 

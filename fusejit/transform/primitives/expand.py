@@ -18,11 +18,13 @@ from __future__ import annotations
 from fusejit.fuse.reshaping.regroup import DimGroup
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.regroup import regrouped
 
 
+@primitive
 def expand(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
     """Make two dims of one, the inner one of the given size.
 

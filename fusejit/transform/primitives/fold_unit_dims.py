@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from fusejit.fuse.reshaping.unit_dims import unit_dims, without_dims
 from fusejit.ir.ops import base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import replaced, require_loops
 
 
+@primitive
 def fold_unit_dims(handle: H, *, check: bool = True) -> H:
     """Drop the dims of extent 1.
 

@@ -43,6 +43,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Bind, GenericOp, Loop, Op, ViewOp, base_name, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import OpNames, op_names, primitive
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.costs import estimate
 from fusejit.transform.core.errors import illegal
@@ -64,13 +65,14 @@ MAX_RECOMPUTED = 16
 """How many times as much may be computed without being asked for."""
 
 
-def fuse(handle: H, *producers: str, recompute: bool = False, check: bool = True) -> H:
+@primitive
+def fuse(handle: H, *producers: OpNames, recompute: bool = False, check: bool = True) -> H:
     """Compute what the loops around the op read of producers inside these loops, in turn.
 
     Parameters
     ----------
-    *producers : str
-        The names of the producers.
+    *producers : str, Handle or list of these
+        The producers.
     recompute : bool, optional
         True: a producer may be computed more than `MAX_RECOMPUTED` times as often as before.
     check : bool, optional
@@ -84,7 +86,7 @@ def fuse(handle: H, *producers: str, recompute: bool = False, check: bool = True
     """
     if not producers:
         raise illegal("fuse()", handle.op.name, "no producer is given")
-    for producer in producers:
+    for producer in op_names(handle, producers):
         handle = _fuse(handle, producer, recompute, check)
     return handle
 

@@ -19,19 +19,21 @@ from __future__ import annotations
 from fusejit.fuse.folding.siblings import joined_with_reader, may_move_down, may_move_up, merge
 from fusejit.ir.ops import base_name
 from fusejit.ir.types import IteratorType
-from fusejit.transform.core.base import H, call
+from fusejit.transform.core.arguments import op_name, primitive
+from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import replaced, require_loops
 from fusejit.transform.primitives.rematerialize import context_of
 
 
-def fuse_siblings(handle: H, other: str, *, check: bool = True) -> H:
+@primitive
+def fuse_siblings(handle: H, other: str | BaseHandle, *, check: bool = True) -> H:
     """Compute another op over the same domain in the same op.
 
     Parameters
     ----------
-    other : str
-        The name of the other op.
+    other : str or Handle
+        The other op.
     check : bool, optional
         False: do not compare with the op before on small arrays.
 
@@ -40,19 +42,19 @@ def fuse_siblings(handle: H, other: str, *, check: bool = True) -> H:
     ScheduleError
         If it is the op itself, or a rule of the module is broken.
     """
-    step, op, old = call("fuse_siblings", other), handle.op, handle.schedule
-    sibling = old[other].op
+    name, op, old = op_name(handle, other), handle.op, handle.schedule
+    step, sibling = call("fuse_siblings", name), old[name].op
     if sibling is op:
         raise illegal(step, op.name, "it is the op itself")
     require_loops(op, step)
     require_loops(sibling, step)
     context = context_of(old.graph, op, old.stage.target)
     if sibling not in context:
-        raise illegal(step, op.name, f"{other} stands in another loop")
+        raise illegal(step, op.name, f"{name} stands in another loop")
     if sibling.domain != op.domain or sibling.iterators != op.iterators:
         domains = [f"({', '.join(map(str, o.domain))})" for o in (op, sibling)]
         kinds = [", ".join(i.value for i in o.iterators) for o in (op, sibling)]
-        why = f"its domain is {domains[0]} {kinds[0]}, that of {other} {domains[1]} {kinds[1]}"
+        why = f"its domain is {domains[0]} {kinds[0]}, that of {name} {domains[1]} {kinds[1]}"
         raise illegal(step, op.name, why)
     if IteratorType.SEQUENTIAL in op.iterators:
         raise illegal(step, op.name, "it runs in sequence")

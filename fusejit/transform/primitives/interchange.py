@@ -23,17 +23,19 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.ops import base_name
 from fusejit.ir.types import IteratorType
+from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import reassociates, replaced, require_loops
 
 
-def interchange(handle: H, order: str, *, reassociate: bool = False, check: bool = True) -> H:
+@primitive
+def interchange(handle: H, *order: Names, reassociate: bool = False, check: bool = True) -> H:
     """The op with its dims in another order.
 
     Parameters
     ----------
-    order : str
+    *order : str or list of str
         The names of all dims, the outermost one first: ``"j i k"``.
     reassociate : bool, optional
         True: dims along which floats are summed may change places.
@@ -46,10 +48,11 @@ def interchange(handle: H, order: str, *, reassociate: bool = False, check: bool
         If these are not the dims, dims that are reduced or run in sequence change places, the op
         calls a routine, or nothing would change.
     """
-    step, op, names = call("interchange", order), handle.op, order.split()
-    if sorted(names) != sorted(handle.dims):
+    given, op = names(order), handle.op
+    step = call("interchange", " ".join(given))
+    if sorted(given) != sorted(handle.dims):
         raise illegal(step, op.name, f"its dims are {' '.join(handle.dims)}, each once")
-    places = [handle.dim(name, step) for name in names]
+    places = [handle.dim(name, step) for name in given]
     if places == sorted(places):
         raise illegal(step, op.name, "nothing would change")
     require_loops(op, step)
@@ -72,5 +75,5 @@ def interchange(handle: H, order: str, *, reassociate: bool = False, check: bool
     domain, iterators = [op.domain[d] for d in places], [op.iterators[d] for d in places]
     new = on_domain(op, table, domain, iterators)
     graph = replaced(handle.schedule.graph, op, [new])
-    what = f"{base_name(op.name)} over {', '.join(names)}"
-    return handle.after(step, tag, what, graph, new, check=check, dims=names)
+    what = f"{base_name(op.name)} over {', '.join(given)}"
+    return handle.after(step, tag, what, graph, new, check=check, dims=given)

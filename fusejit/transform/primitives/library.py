@@ -27,6 +27,7 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import binary_payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import is_carried, replaced
@@ -36,6 +37,7 @@ PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
 ROUTINE = "matmul"
 
 
+@primitive
 def generalize(handle: H, *, reassociate: bool = False) -> H:
     """The op as loops, if it calls a routine; with ``reassociate``, sums in any order.
 
@@ -92,6 +94,7 @@ def _in_any_order(op: GenericOp, graph: Graph) -> GenericOp | None:
     )
 
 
+@primitive
 def to_library(handle: H) -> H:
     """The op as a call of BLAS.
 

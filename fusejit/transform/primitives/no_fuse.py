@@ -17,26 +17,29 @@ which is the default there.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.transform.core.arguments import OpNames, op_names, primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import replaced
 
 
-def no_fuse(handle: H, *others: str) -> H:
+@primitive
+def no_fuse(handle: H, *others: OpNames) -> H:
     """Keep the op, or the ops that are named, apart from others.
 
     Parameters
     ----------
-    *others : str
-        Names of ops; without any, the op of the handle is kept apart.
+    *others : str, Handle or list of these
+        Ops; without any, the op of the handle is kept apart.
 
     Raises
     ------
     ScheduleError
         If nothing would change.
     """
-    step, graph = call("no_fuse", *others), handle.schedule.graph
-    ops = [handle.schedule[name].op for name in others] or [handle.op]
+    given, graph = op_names(handle, others), handle.schedule.graph
+    step = call("no_fuse", *given)
+    ops = [handle.schedule[name].op for name in given] or [handle.op]
     for op in ops:
         if op.is_unfused:
             raise illegal(step, op.name, "it is kept apart already")

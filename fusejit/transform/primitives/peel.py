@@ -50,6 +50,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op
 from fusejit.ir.values import Buffer, Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.lookup import op_of
@@ -66,6 +67,7 @@ from fusejit.transform.core.rules import (
 )
 
 
+@primitive
 def peel(handle: H, loop: str, *, check: bool = True) -> H:
     """Compute the last, shorter tile of a loop after it; the op in the loop is returned.
 

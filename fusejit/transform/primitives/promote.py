@@ -25,12 +25,14 @@ from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, GenericOp, Op, ViewOp, walk
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied, operand_number
 from fusejit.transform.core.rules import enclosing, replaced, symbols_defined
 
 
+@primitive
 def promote(handle: H, operand: str, *, at: str | None = None, check: bool = True) -> H:
     """Copy what the op reads of an operand into dense memory before it reads it.
 

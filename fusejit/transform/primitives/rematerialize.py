@@ -23,12 +23,14 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
-from fusejit.transform.core.base import H, call
+from fusejit.transform.core.arguments import op_name, primitive
+from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import enclosing, replaced
 
 
-def rematerialize(handle: H, producer: str, *, check: bool = True) -> H:
+@primitive
+def rematerialize(handle: H, producer: str | BaseHandle, *, check: bool = True) -> H:
     """Compute an elementwise producer again at each point of the op.
 
     Raises
@@ -36,8 +38,8 @@ def rematerialize(handle: H, producer: str, *, check: bool = True) -> H:
     ScheduleError
         If the op does not read it, or a rule of folds is broken.
     """
-    step, op, old = call("rematerialize", producer), handle.op, handle.schedule
-    made = old[producer].op
+    name, op, old = op_name(handle, producer), handle.op, handle.schedule
+    step, made = call("rematerialize", name), old[name].op
     reads = [k for k, o in enumerate(op.inputs) if o.value in made.results]
     if not reads:
         raise illegal(step, op.name, f"it does not read {made.name}")
@@ -46,7 +48,7 @@ def rematerialize(handle: H, producer: str, *, check: bool = True) -> H:
         raise illegal(step, op.name, broken.reason)
     fused = fold(made, reads[0], op)
     graph = eliminate_dead_ops(replaced(old.graph, op, [fused]))
-    what = f"{producer} at each point of {base_name(op.name)}"
+    what = f"{name} at each point of {base_name(op.name)}"
     return handle.after(step, "bits", what, graph, fused, check=check)
 
 

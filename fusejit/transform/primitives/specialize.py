@@ -20,11 +20,13 @@ from __future__ import annotations
 from fusejit.ir.ops import base_name
 from fusejit.mlir.export.match_named import as_named
 from fusejit.mlir.export.named import named_form
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import reassociates, replaced, require_loops
 
 
+@primitive
 def specialize(handle: H, *, reassociate: bool = False, check: bool = True) -> H:
     """Name the op of linalg that the op is.
 

@@ -27,6 +27,7 @@ from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import GenericOp, Op, base_name
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.destinations import destinations
 from fusejit.transform.core.errors import illegal
@@ -46,6 +47,7 @@ from fusejit.transform.core.rules import (
 )
 
 
+@primitive
 def split(handle: H, *, reassociate: bool = False, check: bool = True, **points: int) -> H:
     """The op in two parts; the first one is returned, the second one is called ``<name>_rest``.
 

@@ -13,12 +13,14 @@ Rule: each tile writes elements of its own: the dim of the loop is parallel. Sou
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import loop_of, replaced
 
 
-def threads(handle: H, *loops: str) -> H:
+@primitive
+def threads(handle: H, *loops: Names) -> H:
     """Let several threads compute the tiles of loops.
 
     Raises
@@ -26,10 +28,11 @@ def threads(handle: H, *loops: str) -> H:
     ScheduleError
         If there is no such loop, its tiles write the same elements, or nothing would change.
     """
-    step, graph, op = call("threads", *loops), handle.schedule.graph, handle.op
+    given, graph, op = names(loops), handle.schedule.graph, handle.op
+    step = call("threads", *given)
     known = handle.schedule.loops
     legal = [f'threads("{name}")' for name, info in known.items() if info.is_parallel]
-    for name in loops:
+    for name in given:
         if name not in known:
             raise illegal(step, op.name, f"there is no loop {name}", legal)
         if not known[name].is_parallel:
@@ -40,5 +43,5 @@ def threads(handle: H, *loops: str) -> H:
             graph = replaced(graph, loop, [replace(loop, is_parallel=True)])
     if graph is handle.schedule.graph:
         raise illegal(step, op.name, "nothing would change", legal)
-    what = f"threads share {', '.join(loops)}"
+    what = f"threads share {', '.join(given)}"
     return handle.after(step, "bits", what, graph, op, check=False)

@@ -30,6 +30,7 @@ from fusejit.ir.analysis.integers import Integers
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Loop, Op, base_name
 from fusejit.ir.tiles import LoopTile
+from fusejit.transform.core.arguments import Parts, primitive
 from fusejit.transform.core.base import H, LoopInfo, call
 from fusejit.transform.core.destinations import destinations
 from fusejit.transform.core.errors import illegal
@@ -48,16 +49,6 @@ from fusejit.transform.core.rules import (
     symbols_of,
     unused,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """At most so many tiles, whatever the extent; the last ones may be shorter."""
-
-    number: int
-
-    def __repr__(self) -> str:
-        return f"Parts({self.number})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +82,7 @@ class Tile:
         return isinstance(self.given, int) and self.extent.mod(self.given).as_constant() == 0
 
 
+@primitive
 def tile(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int | Parts) -> H:
     """The same op on slices, in loops over tiles; the first dim has the outermost loop.
 

@@ -33,6 +33,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, base_name
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.parts import require_separable
@@ -48,6 +49,7 @@ from fusejit.transform.core.rules import (
 from fusejit.transform.core.slices import on_slices
 
 
+@primitive
 def tile_reduction(handle: H, *, reassociate: bool = False, check: bool = True, **sizes: int) -> H:
     """Several accumulators for a reduced dim; the op that fills them is returned.
 

@@ -18,11 +18,13 @@ read is loaded once. Source: MLIR's ``transform.loop.unroll`` and ``unroll_and_j
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.primitives.vectorize import in_registers, tile_size
 
 
+@primitive
 def unroll(handle: H, dim: str, *, check: bool = True) -> H:
     """Keep the partial results of all points of a dim in registers, beside those of other dims.
 

@@ -21,6 +21,7 @@ from math import prod
 
 from fusejit.fuse.reshaping.unroll import unrolled, why_not_unrolled
 from fusejit.ir.ops import base_name
+from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import is_reduced, reassociates, replaced, require_loops
@@ -28,12 +29,13 @@ from fusejit.transform.core.rules import is_reduced, reassociates, replaced, req
 MAX_POINTS = 64
 
 
-def unroll_reduction(handle: H, *dims: str, reassociate: bool = False, check: bool = True) -> H:
+@primitive
+def unroll_reduction(handle: H, *dims: Names, reassociate: bool = False, check: bool = True) -> H:
     """Combine all points of reduced dims in the payload.
 
     Parameters
     ----------
-    *dims : str
+    *dims : str or list of str
         Reduced dims of known extents.
     reassociate : bool, optional
         True: floats may be summed in another order.
@@ -46,11 +48,12 @@ def unroll_reduction(handle: H, *dims: str, reassociate: bool = False, check: bo
         If a dim is not reduced or its extent is not known, there are too many points, or another
         order shows in the bits.
     """
-    step, op = call("unroll_reduction", *dims), handle.op
+    given, op = names(dims), handle.op
+    step = call("unroll_reduction", *given)
     legal = [f'"{n}"' for d, n in enumerate(handle.dims) if is_reduced(op, d)]
-    if not dims:
+    if not given:
         raise illegal(step, op.name, "no dim is given", legal)
-    numbers = sorted({handle.dim(name, step) for name in dims})
+    numbers = sorted({handle.dim(name, step) for name in given})
     require_loops(op, step)
     if why := why_not_unrolled(op):
         raise illegal(step, op.name, why)
@@ -71,7 +74,7 @@ def unroll_reduction(handle: H, *dims: str, reassociate: bool = False, check: bo
         raise illegal(step, op.name, why, [f'unroll_reduction("{last}")', "reassociate=True"])
     new = unrolled(op, numbers)
     graph = replaced(handle.schedule.graph, op, [new])
-    names = [n for d, n in enumerate(handle.dims) if d not in numbers]
+    left = [n for d, n in enumerate(handle.dims) if d not in numbers]
     what = f"{points} points of {base_name(op.name)} in its payload"
     tag = "reassoc" if not is_last and reassociates(op) else "bits"
-    return handle.after(step, tag, what, graph, new, check=check, dims=names)
+    return handle.after(step, tag, what, graph, new, check=check, dims=left)

@@ -29,6 +29,7 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.tiles import RegisterTile
 from fusejit.ir.types import IteratorType
+from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.rules import full_extent, is_parallel, reassociates, replaced
@@ -37,6 +38,7 @@ MAX_REGISTERS = 1024
 """Points of a register tile: more would not be registers."""
 
 
+@primitive
 def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = True) -> H:
     """Keep partial results along a dim in vector registers.
 
