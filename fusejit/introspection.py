@@ -7,9 +7,9 @@ from typing import Any
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
-from fusejit.ir.text.printer import print_graph
 from fusejit.outcome import Outcome
-from fusejit.stages import Traced, trace
+from fusejit.path_resolver import resolver
+from fusejit.stages import Compiled, Traced, trace
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
 
@@ -96,7 +96,22 @@ def _refused(of: Dispatcher, stage: Traced, values: tuple[Any, ...]) -> Outcome 
     """Why a traced call gets no variant now; None if it gets one, or has one."""
     if of.options.fullgraph:
         return None
-    graph = print_graph(stage.graph)
-    if any(print_graph(variant.traced.graph) == graph for variant in of.variants.compiled):
+    arguments = of.state.arguments.named(values)
+    if any(_serves(of, variant, stage, arguments) for variant in of.variants.compiled):
         return None
     return of.signatures.next_refusal(values, of.free_variants)
+
+
+def _serves(of: Dispatcher, variant: Compiled, stage: Traced, arguments: dict[str, Any]) -> bool:
+    """Whether a variant serves a traced call: arguments are checked alike, and its guards hold."""
+    traced = variant.traced
+    if sorted(map(str, traced.checks)) != sorted(map(str, stage.traced.checks)):
+        return False
+    find = resolver(of.function, arguments, traced.constants)
+    names: dict[str, Any] = {}
+    try:
+        for symbol in traced.graph.symbols:
+            names[symbol.name] = symbol.expr.evaluate(find, names)
+        return all(bool(g.expr.evaluate(find, names)) == g.expected for g in traced.graph.guards)
+    except Exception:  # what a guard reads is not there
+        return False

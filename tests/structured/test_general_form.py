@@ -237,6 +237,7 @@ def test_explain_of_any_function_says_that_a_call_gets_no_variant() -> None:
     for length in range(1, 3):
         f(x, [1] * length)
     assert "f runs as plain NumPy for this call: a string or a length" in f.explain(x, [1] * 9)
+    assert "runs as plain NumPy" not in f.explain(np.ones(1), [1])  # the variant for 4 serves it
 
 
 def test_the_interpreter_is_announced(

@@ -44,8 +44,8 @@ def with_guards(
     guarded: dict[Key, tuple[Guard, ...]] = {}
     for access in accesses:
         key = access.operand, access.subscripts
-        is_open = not access.is_padded and any(s.as_dim() is None for s in access.subscripts)
-        if is_open and found.get(key):
+        stays_inside = access.is_padded or all(s.as_dim() is not None for s in access.subscripts)
+        if not stays_inside and found.get(key):
             guarded[key] = tuple(sorted(found[key], key=str))
 
     def seen(access: Access) -> Access:
