@@ -241,7 +241,7 @@ def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
 def _by_position(signature: inspect.Signature) -> dict[str, str]:
     """All parameters in order, as arguments, as a tuple, and as the user's function takes them."""
     arguments = ", ".join(signature.parameters)
-    forms = {
+    forms: dict[Any, str] = {
         inspect.Parameter.VAR_POSITIONAL: "*{0}",
         inspect.Parameter.KEYWORD_ONLY: "{0}={0}",
         inspect.Parameter.VAR_KEYWORD: "**{0}",
