@@ -30,14 +30,7 @@ from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
-from fusejit.errors import (
-    CutShort,
-    FusejitError,
-    NeedsPython,
-    OutOfTime,
-    StopsInDebugger,
-    UnsupportedError,
-)
+from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
@@ -343,9 +336,6 @@ class Dispatcher:
             return ended.outcome
         except RecursionError:  # of a program that is that deep
             return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
-        except StopsInDebugger as error:
-            self.state.fallback_cache.add_signature(args, error.outcome)
-            return error.outcome
         except CutShort as error:
             return error.outcome
         except OutOfTime as error:
