@@ -216,7 +216,7 @@ def test_ways_within_a_process(
 def test_a_function_without_source_is_blamed_for_that() -> None:
     """The advice was ``np.where``, though with its source the function would have compiled."""
     namespace: Namespace = {}
-    exec(TEXT, namespace)
+    exec(compile(TEXT, "<no source of this name>", "exec"), namespace)
     with pytest.warns(FuseWarning, match="no source was found; define it in a file") as shown:
         assert_same(namespace["summed"](X), decorate(namespace["summed"], jit=False)(X))
     assert "np.where" not in str(shown[0].message)
