@@ -11,6 +11,7 @@ import __future__
 import ast
 import copy
 import functools
+import linecache
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
@@ -100,7 +101,10 @@ def find_source(function: FunctionType) -> FunctionSource | str:
         except (SyntaxError, ValueError, RecursionError):
             why = "its file was edited since: it no longer parses"
             continue
-        why = "its source does not give its bytecode (edited since, or rewritten by another tool)"
+        if candidates or linecache.getlines(code.co_filename, function.__globals__):
+            why = (
+                "its source does not give its bytecode (edited since, or rewritten by another tool)"
+            )
         for candidate in candidates:
             try:
                 compiled = compile_function(candidate, candidate.as_compiled, code)
