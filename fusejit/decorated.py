@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from fusejit.budget import Allowance
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected
-from fusejit.debuggers import is_debugged, tracer_of_main_thread
+from fusejit.codegen.launcher.debuggers import is_debugged, tracer_of_main_thread
 from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import CutShort, UnsupportedError
@@ -81,7 +81,10 @@ class Decorated:
         self.identity = FunctionIdentity(cast(Any, function))
         if direct:
             self.variants.interpreted = direct
-            self._warn_once(f"{function.__name__} runs as plain NumPy: {direct}")
+            text = f"{function.__name__} runs as plain NumPy: {direct}"
+            if options.warn and text not in self.shown_warnings:
+                self.shown_warnings.add(text)
+                warn(text)
         if not options.enabled:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = WorkLock()
@@ -236,16 +239,10 @@ class Decorated:
 
     def _plain(self, args: tuple[Any, ...], why: str = "") -> Any:
         """The call as plain NumPy, with a warning that says why."""
-        if why:
-            self._warn_once(f"{self.function.__name__} runs as plain NumPy{why}")
+        if why and self.options.warn:
+            warn(f"{self.function.__name__} runs as plain NumPy{why}")
         positional, keywords = self.identity.given(self.entry_stub.signature, args)
         return self.function(*positional, **keywords)
-
-    def _warn_once(self, text: str) -> None:
-        """Warn at the user's line, unless that has been done."""
-        if self.options.warn and text not in self.shown_warnings:
-            self.shown_warnings.add(text)
-            warn(text)
 
     def recover(self, error: Exception) -> Outcome | None:
         """As `Dispatcher.recover`."""

@@ -87,12 +87,6 @@ class NeedsPython(UnsupportedError):
     called = ""
 
 
-class StopsInDebugger(FusejitError):
-    """The program stops in a debugger, which is to see its statements: Python runs the call."""
-
-    kind = OutcomeKind.FALLBACK
-
-
 class ConcretizationError(FusejitError):
     """Python asked for the value of something that is known only when the kernel runs.
 

@@ -109,3 +109,8 @@ INTERPRET = object()
 
 MISS = guard_failed("another variant")
 """The outcome of a launcher that says no more."""
+
+
+def is_of_kind(outcome: object, kind: OutcomeKind) -> bool:
+    """Whether an object is an outcome of some kind."""
+    return isinstance(outcome, Outcome) and outcome.kind is kind

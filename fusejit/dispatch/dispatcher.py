@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from fusejit.budget import compiling
+from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.dataclass import replace
-from fusejit.debuggers import is_debugged
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
     FREE_VARIANTS_OF_LATE_SEGMENTS,
@@ -30,20 +30,21 @@ from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
-from fusejit.errors import (
-    CutShort,
-    FusejitError,
-    NeedsPython,
-    OutOfTime,
-    StopsInDebugger,
-    UnsupportedError,
-)
+from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.locks import cut_short
 from fusejit.options import Options
-from fusejit.outcome import INTERPRET, MISS, Outcome, OutcomeKind, fallback, numpy_raising
+from fusejit.outcome import (
+    INTERPRET,
+    MISS,
+    Outcome,
+    OutcomeKind,
+    fallback,
+    is_of_kind,
+    numpy_raising,
+)
 from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
@@ -82,7 +83,7 @@ class Dispatcher:
         self.entry_stub = state.entry_stub
         self.diagnostics = state.diagnostics
         self.signatures = CallSignatures()
-        self.raised = RaisedCalls()
+        self.raised = RaisedCalls(state)
         self.installer = EntryInstaller(state)
         self.postponed = PostponedTraces(state, self.installer)
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
@@ -127,7 +128,7 @@ class Dispatcher:
                         made = self.compile_call(args)
                         note(made)
                     break
-        if self.state.allowance.is_speculative and _is_of_kind(made, OutcomeKind.OUT_OF_TIME):
+        if self.state.allowance.is_speculative and is_of_kind(made, OutcomeKind.OUT_OF_TIME):
             return self.postponed.run(args)
         return self._run_first(made, args)
 
@@ -187,10 +188,8 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
-        if _is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(
-            args
-        ):
-            result = self.run_expecting_exception(args)  # like the one before, most often
+        if is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(args):
+            result = self.raised.run(args)  # like the one before, most often
             self.state.fallback_cache.forget(args)
             return result
         if known is None and compiler_is_taken():
@@ -337,9 +336,6 @@ class Dispatcher:
             return ended.outcome
         except RecursionError:  # of a program that is that deep
             return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
-        except StopsInDebugger as error:
-            self.state.fallback_cache.add_signature(args, error.outcome)
-            return error.outcome
         except CutShort as error:
             return error.outcome
         except OutOfTime as error:
@@ -447,23 +443,10 @@ class Dispatcher:
         return self.splitter.entered(segmented)
 
     # -- plain NumPy ----------------------------------------------------------------------------
-    def run_expecting_exception(self, args: tuple[Any, ...]) -> Any:
-        """A call that is expected to raise: if it does, others like it are run by Python at once.
-
-        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
-        where what can be compiled shall be: others like it may not raise.
-        """
-        try:
-            return self.state.run_python(*args)
-        except Exception:
-            if self.options.tiering and not self.options.fullgraph:
-                self.raised.add(args, self.function)
-            raise
-
     def run_fallback(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
         """Have the entry stub run the function; warn once per cause unless NumPy raises."""
-        if _is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
-            result = self.run_expecting_exception(args)
+        if is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
+            result = self.raised.run(args)
             self.diagnostics.count(fallback(outcome.otherwise))
             return result
         if self.options.fullgraph:
@@ -475,8 +458,3 @@ class Dispatcher:
         self.diagnostics.count(outcome)
         self.installer.install_fallback(args, outcome, lambda: self.tiering.interpreted is not None)
         return INTERPRET
-
-
-def _is_of_kind(outcome: Any, kind: OutcomeKind) -> bool:
-    """Whether something is an outcome of some kind."""
-    return isinstance(outcome, Outcome) and outcome.kind is kind

@@ -20,7 +20,6 @@ STAGES = ("tracer", "fuse", "codegen")
 FREE = (
     "budget",
     "dataclass",
-    "debuggers",
     "errors",
     "frame_readers",
     "identity",
@@ -48,7 +47,6 @@ ALLOWED = {
     "identity": set(),
     "progress": {"interrupts"},
     "dataclass": set(),
-    "debuggers": set(),
     "options": {"dataclass"},
     "interrupts": {"errors", "locks"},
     "locks": set(),

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_parts
+from fusejit.codegen.launcher.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.dataclass import dataclass
-from fusejit.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.identity import FunctionIdentity
 from fusejit.interrupts import is_from_handler
 from fusejit.locks import cut_short

@@ -12,11 +12,11 @@ from typing import Any, cast
 import numpy as np
 
 from fusejit.codegen.launcher import runtime as launch_runtime
+from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
-from fusejit.debuggers import is_debugged
 from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim

@@ -12,7 +12,9 @@ import functools
 import sys
 from typing import Any, cast
 
-_MEASURING = ("coverage", "line_profiler")
+MEASURING = {"coverage", "line_profiler"}
+"""Packages whose trace functions are no debuggers."""
+
 _WORDS = 40  # of a thread's state that are searched; each has more
 
 
@@ -29,8 +31,7 @@ def is_debugged() -> bool:
 
 def _measures(tracer: Any) -> bool:
     """Whether a trace function is that of a tool that measures what runs."""
-    owner = type(getattr(tracer, "__self__", tracer))
-    return owner.__module__.partition(".")[0] in _MEASURING
+    return str(getattr(tracer, "__module__", "")).partition(".")[0] in MEASURING
 
 
 _address = 0  # once it is needed
