@@ -249,13 +249,22 @@ class InPython:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = _active_trace()
         if trace is None:
-            call = self.op.bound(args, kwargs)
-            if not self.op.is_general and self.op.state.options.enabled:
-                return self.op.general_form(call)(call)
-            result = NotImplemented
-        else:
-            result = trace.handler(self)(*args, **kwargs)
-        return self.op.reference(*args, **kwargs) if result is NotImplemented else result
+            return self._computed(args, kwargs)
+        result = trace.handler(self)(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
+        token = _ACTIVE[0].set(None)  # of arrays that the trace takes as constants
+        try:
+            return self._computed(args, kwargs)
+        finally:
+            _ACTIVE[0].reset(token)
+
+    def _computed(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result for arrays of NumPy."""
+        if self.op.is_general or not self.op.state.options.enabled:
+            return self.op.reference(*args, **kwargs)
+        call = self.op.bound(args, kwargs)
+        return self.op.general_form(call)(call)
 
 
 _ACTIVE: list[Any] = []

@@ -240,6 +240,17 @@ def test_explain_of_any_function_says_that_a_call_gets_no_variant() -> None:
     assert "runs as plain NumPy" not in f.explain(np.ones(1), [1])  # the variant for 4 serves it
 
 
+def test_constants_of_a_trace(interpreted: list[str]) -> None:
+    pool, dot = fresh("pooling_nwc_max"), fresh("dot")
+
+    @fuse_jit(fullgraph=True)
+    def f(x: Any) -> Any:
+        return x * dot([1.0, 2.0], [3.0, 4.0]) + pool(np.array([[[1], [5], [2]]]), np.empty(2))
+
+    np.testing.assert_array_equal(f(np.ones(3)), np.full((1, 2, 3), 16.0))
+    assert interpreted == []
+
+
 def test_the_interpreter_is_announced(
     interpreted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
