@@ -225,6 +225,18 @@ def _scheduled(recipe: Callable[[Any], Any] | str | PathLike[str], stage: Any) -
     return scheduled(stage, recipe)
 
 
+def why_in_python(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why a call of a decorated function would run in Python now; empty if it would not."""
+    state = function.__fusejit_state__
+    if not state.options.enabled:
+        return "fusejit is disabled"
+    if cut_short():
+        return str(cut_short())
+    from fusejit import introspection
+
+    return introspection.why_in_python(state.dispatcher, args, kwargs)
+
+
 def _decorate(obj: Any, options: Options) -> Any:
     kind = why_it_stays(obj)
     if kind is None:

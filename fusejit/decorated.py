@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 from fusejit.budget import Allowance
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.codegen.launcher.debuggers import is_debugged, tracer_of_main_thread
 from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
+from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import CutShort, UnsupportedError
-from fusejit.frame_readers import READS_CALLERS, reads_callers
+from fusejit.frame_readers import why_direct
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.interrupts import (
     CALLED_BY_NUMBA,
@@ -23,12 +27,13 @@ from fusejit.interrupts import (
 from fusejit.locks import WorkLock, cut_short
 from fusejit.notices import warn
 from fusejit.options import Options
-from fusejit.outcome import MISS, Outcome
+from fusejit.outcome import INTERPRET, MISS, Outcome
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
     from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
+    from fusejit.warm_up.carried_sources import CarriedSources
     from fusejit.warm_up.first_calls import FirstCalls
 
 
@@ -44,6 +49,8 @@ class Decorated:
         For a part of another function: the fused forms that they share.
     allowance : Allowance, optional
         For a part: the processor time that all parts have.
+    shown_warnings : set of str, optional
+        Warnings that were shown already.
 
     Attributes
     ----------
@@ -57,22 +64,27 @@ class Decorated:
         options: Options,
         fused: FusedFunctions | None = None,
         allowance: Allowance | None = None,
+        shown_warnings: set[str] | None = None,
     ) -> None:
         self.function = function
         self.options = options
         self.fused = fused
         self.allowance = allowance or Allowance(options.compile_seconds)
         self.variants = Variants()
+        self.shown_warnings = set() if shown_warnings is None else shown_warnings
+        self._sources: CarriedSources | None = None
         self.signature = own_signature(function)
-        is_passthrough = not options.fullgraph and reads_callers(cast(Any, function))
+        direct = "" if options.fullgraph else why_direct(cast(Any, function))
         self.entry_stub = EntryStub(
-            function, self.signature, self.dispatch_miss, self.recover, is_passthrough
+            function, self.signature, self.dispatch_miss, self.recover, bool(direct)
         )
         self.identity = FunctionIdentity(cast(Any, function))
-        if is_passthrough:
-            self.variants.interpreted = READS_CALLERS
-            if options.warn:
-                warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
+        if direct:
+            self.variants.interpreted = direct
+            text = f"{function.__name__} runs as plain NumPy: {direct}"
+            if options.warn and text not in self.shown_warnings:
+                self.shown_warnings.add(text)
+                warn(text)
         if not options.enabled:
             self.entry_stub.install_launcher(self.disabled)
         self._lock = WorkLock()
@@ -80,7 +92,12 @@ class Decorated:
         self._warm_up: FirstCalls | None = None
         is_on = options.enabled and options.tiering
         self.warms_up = is_on and not (options.fullgraph or options.is_segment)
+        self._for_debugger: Any = None  # the guard of calls that a debugger follows
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
+        if options.enabled and not options.is_segment:
+            _ALL.add(self)
+            if is_debugged():
+                self.install_for_debugger()
 
     def _first_calls(self) -> FirstCalls:
         """The policy of first calls, made when needed."""
@@ -104,10 +121,22 @@ class Decorated:
             self.entry_stub.disconnect(self.dispatch_miss, self.recover)
         else:
             self.entry_stub.connect(self.dispatch_miss, self.recover)
-        state = {"entry_stub": self.entry_stub, "variants": self.variants}
-        return Decorated, (self.function, self.options), state
+        if self._sources is None:
+            from fusejit.warm_up.carried_sources import CarriedSources
+
+            self._sources = CarriedSources(cast(Any, self.function))
+        state = {
+            "entry_stub": self.entry_stub,
+            "variants": self.variants,
+            "sources": self._sources.sources(),
+        }
+        return _decorated_elsewhere, (self.function, self.options), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if sources := state.pop("sources"):
+            from fusejit.warm_up.carried_sources import receive
+
+            receive(sources)
         self.__dict__.update(state)
         self.identity = FunctionIdentity(cast(Any, self.function))
         self._warm_up = None
@@ -124,6 +153,8 @@ class Decorated:
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the entry stub does not serve by itself."""
+        if is_debugged() and self.identity.holds():
+            return self.interpret_for_debugger()
         if self._dispatcher is None and self.warms_up and not cut_short():
             if not self.identity.holds():
                 return self._restarted(args)
@@ -147,6 +178,32 @@ class Decorated:
             kind = type(error).__name__
             return self._plain(args, f": fusejit cannot be loaded ({kind}: {error})")
         return dispatcher.dispatch_miss(args, missed)
+
+    def interpret_for_debugger(self) -> Any:
+        """Have Python run this call and those to come, while a debugger follows the program.
+
+        The same goes for all decorated functions: a step into one of them is to end in its own
+        statements, not in the launcher that would notice the debugger.
+        """
+        for decorated in [*_ALL]:
+            decorated.install_for_debugger()
+        return INTERPRET
+
+    def install_for_debugger(self) -> None:
+        """Have the function's own statements serve calls while a debugger follows the program."""
+        tracer, stub = tracer_of_main_thread(), self.entry_stub
+        is_installed = stub.guard is not None and stub.guard is self._for_debugger
+        if tracer is None or stub.is_passthrough:
+            return
+        if is_installed and self._for_debugger.tracer is tracer:
+            return
+        from fusejit.dispatch.call_arguments import CallArguments
+
+        anything = [Expected() for _ in self.signature.parameters]
+        of_user = cast(Any, self.function)
+        run = CallArguments(of_user, self.signature).run
+        self._for_debugger = CallGuard(anything, function=of_user, tracer=tracer)
+        stub.install_body(FunctionBody.of(of_user, run), self._for_debugger)
 
     def _restarted(self, args: tuple[Any, ...]) -> Any:
         """A call of a function whose code or default values were replaced before it was traced."""
@@ -204,6 +261,10 @@ class Decorated:
         return dispatcher.disabled(*args)
 
 
+_ALL: WeakSet[Decorated] = WeakSet()
+"""The decorated functions of this process."""
+
+
 def dispatcher_of(function: Any) -> Dispatcher | None:
     """That of a decorated function; None for other objects, and where there can be none."""
     state = getattr(function, "__fusejit_state__", None)
@@ -211,6 +272,19 @@ def dispatcher_of(function: Any) -> Dispatcher | None:
         return None if state is None else cast(Decorated, state).dispatcher
     except CutShort:
         return None
+
+
+_SHOWN: dict[tuple[str, int, str], set[str]] = {}
+
+
+def _decorated_elsewhere(function: Callable[..., Any], options: Options) -> Decorated:
+    """A function that was decorated in another process.
+
+    A pool of processes makes it again for each task, and it warns like one function.
+    """
+    code = cast(Any, function).__code__
+    place = code.co_filename, code.co_firstlineno, code.co_qualname
+    return Decorated(function, options, shown_warnings=_SHOWN.setdefault(place, set()))
 
 
 def _dispatcher_class() -> type[Dispatcher]:

@@ -7,11 +7,14 @@ only if no frame of ours is in between.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
 
 READS_CALLERS = "it reads its caller's frame, and under fusejit that frame would be fusejit's"
+STOPS = "it stops in a debugger, which shows its statements and names as Python runs them"
+_STOPS = {"breakpoint", "set_trace"}
 _SHOW_NAMES = {
     *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
     *("inspect", "_getframe", "currentframe", "f_locals", "tb_frame", "gi_frame"),
@@ -31,6 +34,21 @@ def names_in(code: CodeType) -> Iterator[str]:
 def shows_names(names: Collection[str]) -> bool:
     """Whether a function with these names may show those of its frame."""
     return not _SHOW_NAMES.isdisjoint(names)
+
+
+def why_direct(function: FunctionType) -> str:
+    """Why calls have to run a function directly, without a frame of ours; empty if they need not.
+
+    It may read its caller's frame, or stop in a debugger.
+    """
+    if any(map(is_stop, function.__code__.co_names)):
+        return STOPS
+    return READS_CALLERS if reads_callers(function) else ""
+
+
+def is_stop(name: str) -> bool:
+    """Whether a function with this name stops in a debugger."""
+    return name in _STOPS and (name, os.environ.get("PYTHONBREAKPOINT")) != ("breakpoint", "0")
 
 
 def reads_callers(function: FunctionType) -> bool:

@@ -21,6 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 _MARK = "fusejit: what this stands for"
+_LAUNCHES = "and launches"
 _MOST = 3  # entry stubs of one function that are looked at: the newest ones
 
 _OF_FUNCTION: weakref.WeakKeyDictionary[FunctionType, list[weakref.ref[ServedCode]]]
@@ -93,15 +94,25 @@ class FunctionIdentity:
 
 
 # -- what an entry stub runs ---------------------------------------------------------------------
-def standing_for(code: CodeType, of_user: CodeType) -> CodeType:
-    """The code of an entry stub, with that of the user's function."""
-    return code.replace(co_consts=(*code.co_consts, (_MARK, of_user)))
+def standing_for(code: CodeType, of_user: CodeType, *, is_body: bool) -> CodeType:
+    """The code of an entry stub, with that of the user's function.
+
+    ``is_body`` says whether it has the user's statements; else its frames are fusejit's own.
+    """
+    mark = (_MARK, of_user) if is_body else (_MARK, of_user, _LAUNCHES)
+    return code.replace(co_consts=(*code.co_consts, mark))
+
+
+def is_entry_code(code: CodeType) -> bool:
+    """Whether it is the code of an entry stub without the user's statements."""
+    last: Any = code.co_consts[-1] if code.co_consts else None
+    return type(last) is tuple and len(last) == 3 and last[0] == _MARK
 
 
 def code_of_user(code: CodeType) -> CodeType | None:
     """What the code of an entry stub stands for; None for other code."""
     last: Any = code.co_consts[-1] if code.co_consts else None
-    is_ours = type(last) is tuple and len(last) == 2 and last[0] == _MARK
+    is_ours = type(last) is tuple and len(last) in (2, 3) and last[0] == _MARK
     return cast(CodeType, last[1]) if is_ours else None
 
 

@@ -13,8 +13,10 @@ from fusejit.explain import (
     passes_text,
     sizes_of_call,
 )
+from fusejit.outcome import Outcome
+from fusejit.path_resolver import resolver
 from fusejit.reports.answer import Answer
-from fusejit.stages import Traced, trace
+from fusejit.stages import Compiled, Traced, trace
 from fusejit.tiering.interpreted_function import may_be_interpreted
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
@@ -85,8 +87,52 @@ def explained(
         if shown is None:
             return Answer.of([f"{name} runs as plain NumPy for this call: {error}"])
         return explain_segments(shown, of.function, of.variants.measured, is_detailed=detail)
+    refused = _refused(of, stage, values)
+    if refused is not None:
+        return Answer.of([f"{name} runs as plain NumPy for this call: {refused}"])
     sizes = sizes_of_call(lowered, arguments)
     made = explain_variant(lowered, sizes, of.variants, is_detailed=detail)
     if not passes:
         return made
     return Answer.of(made.head, made.rows, f"{made.rest}\n{passes_text(stage.log)}")
+
+
+def why_in_python(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why a call would run in Python now; empty if a variant serves it, or would be made."""
+    of.notice()
+    known = of.permanent_fallback(args, kwargs)
+    if known is not None:
+        return str(known)
+    try:
+        stage = trace(of.function, args, kwargs, of.options)
+    except Fallback as fallback:
+        return str(fallback.outcome)
+    except FusejitError as error:
+        return str(error)
+    refused = _refused(of, stage, tuple(of.state.arguments.bound(args, kwargs).values()))
+    return "" if refused is None else str(refused)
+
+
+def _refused(of: Dispatcher, stage: Traced, values: tuple[Any, ...]) -> Outcome | None:
+    """Why a traced call gets no variant now; None if it gets one, or has one."""
+    if of.options.fullgraph:
+        return None
+    arguments = of.state.arguments.named(values)
+    if any(_serves(of, variant, stage, arguments) for variant in of.variants.compiled):
+        return None
+    return of.signatures.next_refusal(values, of.free_variants)
+
+
+def _serves(of: Dispatcher, variant: Compiled, stage: Traced, arguments: dict[str, Any]) -> bool:
+    """Whether a variant serves a traced call: arguments are checked alike, and its guards hold."""
+    traced = variant.traced
+    if sorted(map(str, traced.checks)) != sorted(map(str, stage.traced.checks)):
+        return False
+    find = resolver(of.function, arguments, traced.constants)
+    names: dict[str, Any] = {}
+    try:
+        for symbol in traced.graph.symbols:
+            names[symbol.name] = symbol.expr.evaluate(find, names)
+        return all(bool(g.expr.evaluate(find, names)) == g.expected for g in traced.graph.guards)
+    except Exception:  # what a guard reads is not there
+        return False

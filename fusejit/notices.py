@@ -6,7 +6,7 @@ import sys
 import warnings
 from types import FrameType
 
-from fusejit.package_files import is_package_file
+from fusejit.package_files import is_package_code
 
 
 class FuseWarning(UserWarning):
@@ -22,7 +22,7 @@ def _level_of_user() -> int:
     """The stack level of the user's frame, as `warnings.warn` counts from its caller."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_package_file(frame.f_code.co_filename):
+    while frame is not None and is_package_code(frame.f_code):
         frame = frame.f_back
         level += 1
     return level

@@ -71,6 +71,11 @@ class Options:
     is_segment : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
+    is_op : bool
+        True: the function is one structured op: nothing in it can be compiled without the rest.
+    is_general : bool
+        True: extents of 1 are symbols like others, so that they need no variant, and a variant
+        beyond ``max_variants`` replaces the oldest one.
     formats_in_python : bool
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
@@ -94,6 +99,8 @@ class Options:
     warn: bool = True
     tiering: bool = True
     is_segment: bool = False
+    is_op: bool = False
+    is_general: bool = False
     formats_in_python: bool = False
     on_error: str = ""
     jit: bool = True

@@ -104,5 +104,13 @@ def numpy_raising(error: str, otherwise: str = "") -> Outcome:
     return Outcome(OutcomeKind.NUMPY_RAISES, error, otherwise=otherwise)
 
 
+INTERPRET = object()
+"""Returned for a call that the entry stub is to run in Python by itself."""
+
 MISS = guard_failed("another variant")
 """The outcome of a launcher that says no more."""
+
+
+def is_of_kind(outcome: object, kind: OutcomeKind) -> bool:
+    """Whether an object is an outcome of some kind."""
+    return isinstance(outcome, Outcome) and outcome.kind is kind

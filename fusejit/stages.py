@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,10 @@ class Lowered:
         alike: dict[Any, Kernel] = {}  # the steps of a loop that was unrolled are kernels alike
         calls: list[Callable[..., int]] = []
         texts, modules = iter(self.sources), iter(self.modules)
+        function = self.before.before.function
+        place = place_of(function)
+        if options.jit:
+            from fusejit.codegen.backend.native_loader import named  # loads llvmlite
         for step in walk_steps(self.program.steps):
             if not isinstance(step, KernelCall):
                 continue
@@ -218,11 +223,10 @@ class Lowered:
                     )
                     alike[form] = kernel
                 kernels.append(kernel)
-                calls.append(kernel.call)
+                calls.append(named(kernel.call, f"{place}, compiled"))
             else:
                 calls.append(python_kernel(next(texts), signature))
         traced = self.before.before.traced
-        function = self.before.before.function
         source = launcher_source(
             traced,
             self.program,
@@ -234,13 +238,19 @@ class Lowered:
             entry_checks_arrays=bool(kernels) and all(k.checks_arrays for k in kernels),
             own=function,
         )
-        launch = compile_launcher(source, function.__name__)
+        launch = compile_launcher(source, place)
         self.before.before.seconds["compile"] = time.perf_counter() - start
         return Compiled(self, kernels, source, launch)
 
     def __str__(self) -> str:
         lines = describe_program(self.program.steps)
         return "\n".join([*lines, "", self.source])
+
+
+def place_of(function: Any) -> str:
+    """The name, file and line of a function, for profilers and tracebacks."""
+    code = function.__code__
+    return f"{function.__name__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 
 def _signature(call: KernelCall) -> tuple[ArgType, ...]:
@@ -306,6 +316,7 @@ def trace(
             undoes=options.on_error == "undo",
             formats_in_python=options.formats_in_python,
             is_bounded=not options.fullgraph,
+            is_general=options.is_general,
         )
         log = PassLog(is_detailed="passes" in options.dump, show=_show)
         stage = Traced(function, traced, options, host_target(), log=log)

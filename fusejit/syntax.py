@@ -96,10 +96,20 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
         yield each
 
 
+def fields_of(node: ast.AST) -> list[tuple[str, Any]]:
+    """The fields and positions of a node by name, without the attributes that tools attach.
+
+    IPython's tracebacks set ``parent`` on each node of the trees that they show, and so on the
+    ``Load()`` and ``Add()`` that all trees share.
+    """
+    known = vars(node)
+    return [(name, known[name]) for name in (*node._fields, *node._attributes) if name in known]
+
+
 def copied(node: Node) -> Node:
     """A copy of a tree, some times faster than `copy.deepcopy`."""
     made = type(node)()
-    for name, value in vars(node).items():
+    for name, value in fields_of(node):
         if isinstance(value, ast.AST):
             value = copied(value)
         elif isinstance(value, list):

@@ -97,22 +97,43 @@ class CallSignatures:
 
         The first ``free`` variants of a function need no repeated calls.
         """
+        limit = self._limit(args, free)
+        if limit is None or self._count(limit[1]) >= limit[2]:
+            return None
+        return _refused(*limit)
+
+    def next_refusal(
+        self, args: tuple[Any, ...], free: int = MAX_UNCOUNTED_VARIANTS
+    ) -> Outcome | None:
+        """Return why a call would get no variant now, or None; counts nothing."""
+        signature = _signature(args)
+        known = self._contents.get(signature)
+        if known is not None:
+            contents = tuple(map(_contents, args))
+            if contents not in known and not self._uses.get((signature, contents)):
+                return fallback(NEW_VALUE_REASON)
+        limit = self._limit(args, free)
+        if limit is None or (limit[1] is not None and self._uses.get(limit[1], 0) + 1 >= limit[2]):
+            return None
+        return _refused(*limit)
+
+    def _limit(self, args: tuple[Any, ...], free: int) -> tuple[str, Hashable, int] | None:
+        """Return why a call has to repeat, which calls count as repetitions, and how many it takes.
+
+        None if it gets a variant at once.
+        """
         signature = _signature(args)
         made = sum(self._variants.values())
         if self._variants[signature] >= MAX_PER_SIGNATURE:
-            call, uses = _alike(args), MIN_REPEATS
             why = (
                 f"there are {MAX_PER_SIGNATURE} variants for calls that differ from it in sizes, "
                 "lengths or values alone"
             )
-        elif made >= free:
-            call, uses = ("signature", signature), MIN_REPEATS * (made // free)
+            return why, _alike(args), MIN_REPEATS
+        if made >= free:
             why = f"there are {made // free * free} variants for other dtypes, ranks or types"
-        else:
-            return None
-        if self._count(call) >= uses:
-            return None
-        return fallback(f"{why}; it gets one when calls like it have come {uses} times")
+            return why, ("signature", signature), MIN_REPEATS * (made // free)
+        return None
 
     def _count(self, call: Hashable) -> int:
         """How often a call like this one has come; 0 where that cannot be told."""
@@ -122,6 +143,10 @@ class CallSignatures:
         if len(self._uses) > _MAX_COUNTED:
             self._uses.popitem(last=False)
         return self._uses[call]
+
+
+def _refused(why: str, call: Hashable, uses: int) -> Outcome:
+    return fallback(f"{why}; it gets one when calls like it have come {uses} times")
 
 
 def _alike(value: Any, depth: int = _MAX_SIGNATURE_DEPTH) -> Hashable:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from fusejit.budget import compiling
+from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
@@ -31,12 +32,19 @@ from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
-from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.locks import cut_short
 from fusejit.options import Options
-from fusejit.outcome import MISS, Outcome, OutcomeKind, fallback, numpy_raising
+from fusejit.outcome import (
+    INTERPRET,
+    MISS,
+    Outcome,
+    OutcomeKind,
+    fallback,
+    is_of_kind,
+    numpy_raising,
+)
 from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
@@ -66,6 +74,7 @@ class Dispatcher:
     """
 
     def __init__(self, decorated: Decorated) -> None:
+        self.decorated = decorated
         self.newest: tuple[Lowered, dict[str, int]] | None = None
         self.state = state = FunctionState(decorated)
         self.variants = state.variants
@@ -74,7 +83,7 @@ class Dispatcher:
         self.entry_stub = state.entry_stub
         self.diagnostics = state.diagnostics
         self.signatures = CallSignatures()
-        self.raised = RaisedCalls()
+        self.raised = RaisedCalls(state)
         self.installer = EntryInstaller(state)
         self.postponed = PostponedTraces(state, self.installer)
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
@@ -91,6 +100,8 @@ class Dispatcher:
         What can serve it is tried in this order: code that is never inspected, variants, segments
         and the interpreted tier, what is known to fall back, and at last a new variant.
         """
+        if is_debugged() and self.state.identity.holds():
+            return self.decorated.interpret_for_debugger()
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
@@ -117,7 +128,7 @@ class Dispatcher:
                         made = self.compile_call(args)
                         note(made)
                     break
-        if self.state.allowance.is_speculative and _is_of_kind(made, OutcomeKind.OUT_OF_TIME):
+        if self.state.allowance.is_speculative and is_of_kind(made, OutcomeKind.OUT_OF_TIME):
             return self.postponed.run(args)
         return self._run_first(made, args)
 
@@ -177,10 +188,8 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
-        if _is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(
-            args
-        ):
-            result = self.run_expecting_exception(args)  # like the one before, most often
+        if is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(args):
+            result = self.raised.run(args)  # like the one before, most often
             self.state.fallback_cache.forget(args)
             return result
         if known is None and compiler_is_taken():
@@ -314,7 +323,9 @@ class Dispatcher:
         if segmented is not None:
             return segmented
         if len(self.variants) >= self.options.max_variants:
-            return fallback(f"more than {self.options.max_variants} variants")
+            if not self.options.is_general:
+                return fallback(f"more than {self.options.max_variants} variants")
+            self.drop(self.variants[-1])  # the oldest
         try:
             return self.compile_variant(args)
         except Fallback as ended:
@@ -369,7 +380,7 @@ class Dispatcher:
     ) -> Outcome | None:
         """Why calls like this one are never compiled; None if they may be."""
         if self.entry_stub.is_passthrough:
-            return fallback(READS_CALLERS)
+            return fallback(self.variants.interpreted)
         try:
             values = tuple(self.state.arguments.bound(args, kwargs).values())
         except TypeError:  # it is no call of the function
@@ -409,6 +420,9 @@ class Dispatcher:
     ) -> SegmentedFunction | Outcome:
         """Leave to Python what cannot be compiled: the statement, or all such calls."""
         outcome = error.outcome
+        if self.options.is_op:
+            self.state.fallback_cache.add(args, outcome)
+            return outcome
         is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
         segmented = self.splitter.split(error, self.state.arguments.named(args))
         if segmented is None and not is_of_python and not self.options.is_segment:
@@ -430,23 +444,10 @@ class Dispatcher:
         return self.splitter.entered(segmented)
 
     # -- plain NumPy ----------------------------------------------------------------------------
-    def run_expecting_exception(self, args: tuple[Any, ...]) -> Any:
-        """A call that is expected to raise: if it does, others like it are run by Python at once.
-
-        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
-        where what can be compiled shall be: others like it may not raise.
-        """
-        try:
-            return self.state.run_python(*args)
-        except Exception:
-            if self.options.tiering and not self.options.fullgraph:
-                self.raised.add(args, self.function)
-            raise
-
     def run_fallback(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
-        """Run the undecorated function; warn once per cause unless NumPy raises."""
-        if _is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
-            result = self.run_expecting_exception(args)
+        """Have the entry stub run the function; warn once per cause unless NumPy raises."""
+        if is_of_kind(outcome, OutcomeKind.NUMPY_RAISES):
+            result = self.raised.run(args)
             self.diagnostics.count(fallback(outcome.otherwise))
             return result
         if self.options.fullgraph:
@@ -457,9 +458,4 @@ class Dispatcher:
             )
         self.diagnostics.count(outcome)
         self.installer.install_fallback(args, outcome, lambda: self.tiering.interpreted is not None)
-        return self.state.run_python(*args)
-
-
-def _is_of_kind(outcome: Any, kind: OutcomeKind) -> bool:
-    """Whether something is an outcome of some kind."""
-    return isinstance(outcome, Outcome) and outcome.kind is kind
+        return INTERPRET

@@ -46,7 +46,7 @@ class FunctionState:
         self.options = decorated.options
         self.variants = decorated.variants
         self.entry_stub = decorated.entry_stub
-        self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
+        self.fused = decorated.fused or FusedFunctions(decorated.shown_warnings)
         self.allowance = decorated.allowance
         self.lock = WorkLock()
         self.diagnostics = Diagnostics(

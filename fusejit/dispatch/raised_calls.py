@@ -10,13 +10,13 @@ after `MAX_MISTAKES` of them none is made any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
+from fusejit.dispatch.function_state import FunctionState
 
 MAX_MISTAKES = 4
 MAX_KINDS = 4  # that have guards; others are looked up as before
@@ -25,18 +25,36 @@ MAX_KINDS = 4  # that have guards; others are looked up as before
 class RaisedCalls:
     """What is known of the calls of one function that raised.
 
+    Parameters
+    ----------
+    state : FunctionState
+
     Attributes
     ----------
     guards : tuple of callable
         One for each kind of them: given the arguments of a call, whether it differs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, state: FunctionState) -> None:
+        self._state = state
         self.guards: tuple[Callable[..., bool], ...] = ()
         self._kinds: list[list[Expected]] = []
         self._mistakes = 0
 
-    def add(self, args: Sequence[Any], function: FunctionType) -> None:
+    def run(self, args: tuple[Any, ...]) -> Any:
+        """A call that is expected to raise: if it does, others like it are run by Python at once.
+
+        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
+        where what can be compiled shall be: others like it may not raise.
+        """
+        try:
+            return self._state.run_python(*args)
+        except Exception:
+            if self._state.options.tiering and not self._state.options.fullgraph:
+                self._add(args)
+            raise
+
+    def _add(self, args: Sequence[Any]) -> None:
         """A call has raised."""
         if self._mistakes >= MAX_MISTAKES:
             return
@@ -48,7 +66,7 @@ class RaisedCalls:
                 expected = [replace(one, limit=max(one.limit, k.limit)) for one, k in pairs]
                 break
         self._kinds = [expected, *self._kinds][:MAX_KINDS]
-        guards = [CallGuard(expected, NEVER, function) for expected in self._kinds]
+        guards = [CallGuard(expected, NEVER, self._state.function) for expected in self._kinds]
         self.guards = tuple(guard.rejects for guard in guards)
 
     def has_returned(self) -> None:

@@ -9,9 +9,14 @@ Compiled calls go to one launcher first::
         except own.Exception as error:
             result = own.recover(error)
             if result is None:
-                raise
+                raise own.without_our_frames(error)
         if result.__class__ is own.Outcome:
-            return own.dispatch_miss((x, scale), result)
+            try:
+                result = own.dispatch_miss((x, scale), result)
+            except own.Exception as error:
+                raise own.without_our_frames(error)
+            if result is own.INTERPRET:
+                return own.function(x, scale=scale)
         return result
 
 A ``try`` costs nothing as long as nothing is raised. Calls that run in Python use the user's own
@@ -20,7 +25,7 @@ statements after a guard, so that a call is one frame, as undecorated::
     def f(x, *, scale=None):
         rejects = own.guard
         if rejects(x, scale):
-            return own.dispatch_miss((x, scale))
+            ...  # as above
         ...
 
 or ``return own.run(x, scale)``, if the function has no source or yields. Where few calls need a
@@ -53,7 +58,8 @@ from fusejit.entry_stubs.stub_code import (
     code_of_text,
 )
 from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
-from fusejit.outcome import MISS, Outcome
+from fusejit.outcome import INTERPRET, MISS, Outcome
+from fusejit.package_files import without_our_frames
 
 Launch = Callable[..., Any]
 
@@ -85,6 +91,8 @@ class _Own(HoldsServed):
     helper: Any = None
     Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
+    INTERPRET: Any = INTERPRET
+    without_our_frames: Callable[[BaseException], BaseException] = without_our_frames
 
     @property
     def served(self) -> ServedCode | None:

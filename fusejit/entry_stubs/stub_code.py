@@ -31,9 +31,14 @@ def factory({free}):
         except {own}.Exception as {error}:
             {result} = {own}.recover({error})
             if {result} is None:
-                raise
+                raise {own}.without_our_frames({error})
         if {result}.__class__ is {own}.Outcome:
-            return {own}.dispatch_miss({all}, {result})
+            try:
+                {result} = {own}.dispatch_miss({all}, {result})
+            except {own}.Exception as {error}:
+                raise {own}.without_our_frames({error})
+            if {result} is {own}.INTERPRET:
+                return {own}.function({passed})
         return {result}
     return entry_stub
 """
@@ -44,19 +49,24 @@ def factory({{free}}):
         return {{own}}.run({{arguments}})
     return entry_stub
 """
-_GUARDED = """
-nonlocal {free}
-{local} = {own}.guard
-if {local}({arguments}):
-    return {own}.dispatch_miss({all})
+_DISPATCHED = """
+    try:
+        {local} = {own}.dispatch_miss({all})
+    except {own}.Exception as {local}:
+        raise {own}.without_our_frames({local})
+    if {local} is {own}.INTERPRET:
+        return {own}.function({passed})
+    return {local}
 """
-_SAMPLED = """
-nonlocal {free}
-for {local} in {own}.calls:
+_GUARDED = f"""
+nonlocal {{free}}
+{{local}} = {{own}}.guard
+if {{local}}({{arguments}}):{_DISPATCHED}"""
+_SAMPLED = f"""
+nonlocal {{free}}
+for {{local}} in {{own}}.calls:
     break
-else:
-    return {own}.dispatch_miss({all})
-"""
+else:{_DISPATCHED}"""
 _BARE = """
 nonlocal {free}
 """
@@ -165,12 +175,16 @@ def code_of_text(
         own=neutral[layout.free.index(layout.own)],
         **_by_position(signature),
     )
+    tree, line = ast.parse(filled), of_user.co_firstlineno
+    for node in ast.walk(tree):  # tracebacks, debuggers and profilers show the user's function
+        if hasattr(node, "lineno"):
+            vars(node).update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
     namespace: dict[str, Any] = {}
-    name = of_user.co_name
-    exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
+    exec(compile(tree, of_user.co_filename, "exec"), namespace)
     code = cast(CodeType, namespace["factory"](*neutral).__code__)
     assert code.co_freevars == tuple(neutral)
-    return standing_for(code.replace(co_name=name, co_qualname=name), of_user)
+    code = code.replace(co_name=of_user.co_name, co_qualname=of_user.co_qualname)
+    return standing_for(code, of_user, is_body=False)
 
 
 def code_of_body(
@@ -182,7 +196,7 @@ def code_of_body(
 ) -> CodeType | None:
     """The code of statements after the guard; None if they have no source."""
     source = body.source
-    definition = None if source is None else as_definition(source.node)
+    definition = None if source is None else as_definition(source.as_compiled)
     if source is None or not layout.has_bodies or definition is None:
         return None
     text = _guard_text(unwatched)
@@ -201,7 +215,8 @@ def code_of_body(
         code = compile_function(source, node, of_user, (layout.own,))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return standing_for(code, of_user) if code.co_freevars == layout.free else None
+    is_placed = code.co_freevars == layout.free
+    return standing_for(code, of_user, is_body=True) if is_placed else None
 
 
 def _parameters(signature: inspect.Signature) -> str:
@@ -224,6 +239,16 @@ def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
 
 
 def _by_position(signature: inspect.Signature) -> dict[str, str]:
-    """All parameters in order, as arguments and as a tuple."""
+    """All parameters in order, as arguments, as a tuple, and as the user's function takes them."""
     arguments = ", ".join(signature.parameters)
-    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}
+    forms: dict[Any, str] = {
+        inspect.Parameter.VAR_POSITIONAL: "*{0}",
+        inspect.Parameter.KEYWORD_ONLY: "{0}={0}",
+        inspect.Parameter.VAR_KEYWORD: "**{0}",
+    }
+    passed = [forms.get(p.kind, "{0}").format(name) for name, p in signature.parameters.items()]
+    return {
+        "arguments": arguments,
+        "all": f"({arguments}{',' if arguments else ''})",
+        "passed": ", ".join(passed),
+    }

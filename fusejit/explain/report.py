@@ -328,18 +328,21 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
 
 
 def _called_inside(nest: NestReport) -> Iterator[str]:
-    """Products of a loop of the program, for which the kernel calls BLAS, and draws in it."""
+    """Calls of BLAS and LAPACK and draws in a loop of the program."""
     inner = [o for op in nest.ops for block in op.blocks for o in walk(block)]
     calls = [op for op in inner if isinstance(op, GenericOp) and op.library_call is not None]
     if calls:
         names = dict.fromkeys(f"{base_name(op.name)} {op.location.short}" for op in calls)
         yield f"      calls BLAS from inside: {', '.join(names)}"
-    draws = [op for op in inner if isinstance(op, HostCall) and op.inline]
-    if draws:
+    for made, is_pure in (("calls LAPACK from inside", True), ("draws numbers inside", False)):
+        made_inside = [o for o in inner if isinstance(o, HostCall) and o.inline]
         names = dict.fromkeys(
-            f"{op.function.rpartition('.')[2]} {op.location.short}" for op in draws
+            f"{op.function.rpartition('.')[2]} {op.location.short}"
+            for op in made_inside
+            if op.pure is is_pure
         )
-        yield f"      draws numbers inside: {', '.join(names)}"
+        if names:
+            yield f"      {made}: {', '.join(names)}"
 
 
 def _registers(loop: Op) -> str:

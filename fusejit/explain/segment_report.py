@@ -64,8 +64,6 @@ def _compiled(state: Any, indent: str) -> Iterator[str]:
 
 def _inner(call: SegmentCall) -> SegmentedFunction | None:
     """The parts of a segment that was split in its turn."""
-    if call.split is not None:
-        return call.split
     return None if call.state is None else _of(call.state)
 
 

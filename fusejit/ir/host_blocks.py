@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.ir.graph import Graph
-from fusejit.ir.inline_draw_table import is_host_call
+from fusejit.ir.host_calls import is_host_call
 from fusejit.ir.ops import Bind, Block, Cond, GenericOp, HostCall, Loop, Op, walk
 from fusejit.ir.values import View
 

@@ -105,6 +105,11 @@ def sizes_defined(graph: Graph) -> list[str]:
     return [name for op in walk(graph.block) if isinstance(op, HostCall) for name in op.sizes]
 
 
+def is_host_call(op: Op) -> bool:
+    """Whether Python makes a call between kernels."""
+    return isinstance(op, HostCall) and not op.inline
+
+
 def is_effect(op: Op) -> bool:
     """Whether the caller can see that the op has run: a store to their memory, a draw, a text."""
     if isinstance(op, HostCall):

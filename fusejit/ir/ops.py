@@ -393,8 +393,8 @@ class HostCall(Op):
     ``call`` is the text of its arguments (`fusejit.ir.host_calls`), empty for all of them by
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
     maps, extents and payloads after it may use. ``objects`` are outside objects that the call is
-    given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
-    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.inline_draw_table`).
+    given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. Kernels
+    make ``inline`` calls themselves (`fusejit.ir.inline_calls`).
     ``refusal`` says why a function that kernels know otherwise is called
     (`fusejit.tracer.runtime.numpy_forms`). ``errstate`` is the text of the keywords of
     ``np.errstate`` under which it runs.
@@ -412,7 +412,9 @@ class HostCall(Op):
 
     @property
     def effect(self) -> Effect:
-        return Effect.MAY_RAISE if self.pure else Effect.EFFECT
+        if not self.pure:
+            return Effect.EFFECT
+        return Effect.PURE if self.inline else Effect.MAY_RAISE
 
     @property
     def operand_values(self) -> tuple[Value, ...]:

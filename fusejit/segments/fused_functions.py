@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from fusejit.frame_readers import reads_callers
+from fusejit.frame_readers import why_direct
 from fusejit.segments.installed import is_installed
 from fusejit.tracer.capture.callables import is_user_function
 from fusejit.tracer.capture.source_text import find_source
@@ -26,8 +26,8 @@ class FusedFunctions:
     are the warnings that were shown for any of them.
     """
 
-    def __init__(self) -> None:
-        self.shown_warnings: set[str] = set()
+    def __init__(self, shown_warnings: set[str]) -> None:
+        self.shown_warnings = shown_warnings
         self.by_function: dict[FunctionType, Callable[..., Any]] = {}
         self._counts: Counter[CodeType] = Counter()
 
@@ -54,7 +54,7 @@ def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
         or inspect.isasyncgenfunction(function)
         or inspect.isgeneratorfunction(function)
     )
-    if unusual or is_installed(function.__code__.co_filename) or reads_callers(function):
+    if unusual or is_installed(function.__code__.co_filename) or why_direct(function):
         return function
     if isinstance(find_source(function), str):
         return function

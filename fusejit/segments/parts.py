@@ -68,8 +68,8 @@ def _all_parts(segmented: SegmentedFunction) -> Iterator[Part]:
 def _parts_of_segment(call: SegmentCall) -> Iterator[Part]:
     function: FunctionType = call.helper.what.function
     file, (first, last) = function.__code__.co_filename, call.lines
-    inner = call.split
-    if inner is None and call.state is not None:
+    inner = None
+    if call.state is not None:
         inner = next(iter(call.state.variants.all_segmented), None)
     if inner is not None:
         yield from _all_parts(inner)

@@ -14,15 +14,12 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
-from fusejit.dataclass import dataclass, field, replace
+from fusejit.dataclass import dataclass, field
 from fusejit.decorated import dispatcher_of
 from fusejit.entry_stubs.stub_code import FunctionBody
-from fusejit.segments.opaque import followed, is_opaque
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tracer.capture.source_text import texts_in
-from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
-from fusejit.tracer.graph_breaks.python_statements import Follow
+from fusejit.tracer.graph_breaks.foreign import why_foreign_within
 from fusejit.tracer.graph_breaks.split_result import Segment
 
 
@@ -137,17 +134,10 @@ class SegmentedFunction:
 
 
 class Helper:
-    """What a split function calls: its segments, and functions of the user's.
+    """The functions that a split function calls: its segments, and functions of the user's."""
 
-    ``open_segment`` opens a segment that is given what Python made: see
-    `fusejit.segments.splitting`.
-    """
-
-    def __init__(
-        self, what: SplitRequest, open_segment: Callable[..., SegmentedFunction | None]
-    ) -> None:
+    def __init__(self, what: SplitRequest) -> None:
         self.what = what
-        self.open = open_segment
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
         self.calls: dict[str, SegmentCall] = {}
         self.sites: list[CallSite] = []
@@ -267,7 +257,6 @@ class SegmentCall:
         self.segment = segment
         self.function = function
         self.chosen: Callable[..., Any] | None = None
-        self.split: SegmentedFunction | None = None
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -282,8 +271,8 @@ class SegmentCall:
 
     def codes(self) -> set[CodeType]:
         """The code of the frames in which Python runs its statements."""
-        parts = [self.split, *(() if self.state is None else self.state.variants.all_segmented)]
-        codes = {code for part in parts if part is not None for code in part.codes()}
+        parts = () if self.state is None else self.state.variants.all_segmented
+        codes = {code for part in parts for code in part.codes()}
         served = set() if self.state is None else self.state.entry_stub.bodies
         return {self.function.__code__, *codes, *served}
 
@@ -300,8 +289,6 @@ class SegmentCall:
     @property
     def is_interpreted(self) -> bool:
         """Whether Python runs its statements, as compiling them does not pay."""
-        if self.split is not None:
-            return self.split.runs_interpreted
         return self.chosen is not None and (
             self.state is None or self.state.tiering.runs_interpreted
         )
@@ -309,15 +296,11 @@ class SegmentCall:
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        if self.split is not None:
-            return self.split.depends_on_sizes
         return self.state is not None and bool(self.state.tiering.depends_on_sizes)
 
     def request_reprofile(self) -> None:
         """Check again whether compiling it pays, at the next call."""
-        inner = self.split or next(
-            iter(self.state.variants.all_segmented if self.state else ()), None
-        )
+        inner = next(iter(self.state.variants.all_segmented if self.state else ()), None)
         if inner is not None and inner.profiler is not None:
             inner.profiler.request_reprofile()
         elif self.state is not None:
@@ -325,40 +308,8 @@ class SegmentCall:
 
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:
-            self._serve(self._choose(args))
-            assert self.chosen is not None
+            self.chosen = self.helper.what.decorate(self.function, self.segment.on_error)
+            setattr(self.helper, self.segment.name, self.chosen)
             _watch(self.chosen, self.helper.decide_again)
             self.helper.decide_again()
         return self.chosen(*args)
-
-    def _changed(self, split: SegmentedFunction) -> None:
-        self._serve(split.run)
-        self.helper.decide_again()
-
-    def _serve(self, chosen: Callable[..., Any]) -> None:
-        self.chosen = chosen
-        setattr(self.helper, self.segment.name, chosen)
-
-    def _choose(self, args: Sequence[Any]) -> Callable[..., Any]:
-        parameters = [a.arg for a in self.segment.node.args.args]
-        opaque = frozenset(
-            name
-            for name, value in zip(parameters, args, strict=True)
-            if name in self.segment.from_python and is_opaque(value)
-        )
-        decorate, on_error = self.helper.what.decorate, self.segment.on_error
-        if opaque:
-            texts = texts_in(self.function)
-            names = ", ".join(sorted(texts.get(n) or repr(n) for n in opaque))
-            reason = f"reads {names}, which Python made"
-            given = dict(zip(parameters, args, strict=True))
-            are_foreign = all(why_foreign(name, given[name]) is not None for name in opaque)
-            follow = followed(map(given.get, opaque)) if are_foreign else Follow.NOTHING
-            what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
-            self.split = self.helper.open(what, parameters, None, opaque, reason, follow=follow)
-            if self.split is None:
-                return self.function
-            split = self.split
-            split.serve_by(lambda: self._changed(split))
-            return split.run
-        return decorate(self.function, on_error)

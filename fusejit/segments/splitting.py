@@ -216,7 +216,7 @@ class _SegmentMaker:
         if cut is None:
             return None
         self.source = replace(self.source, parts={**self.source.parts, **cut.parts})
-        helper = Helper(self.what, _split)
+        helper = Helper(self.what)
         calls = helper.calls
         sites = helper.sites = [CallSite(helper, number) for number in range(cut.num_calls)]
         for one in sites:
@@ -272,7 +272,7 @@ class _SegmentMaker:
         function = with_code(self.function, made, {} if helper is None else {helper: value})
         if function is None:
             return None
-        source = replace(self.source, node=node)
+        source = self.source.of_part(node)
         if helper is None:
             made_from(made, source)
         else:

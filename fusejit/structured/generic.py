@@ -18,6 +18,7 @@ from fusejit.ir.definitions.definition import (
     dims_of,
     make_definition,
 )
+from fusejit.ir.definitions.guarded_reads import with_guards
 from fusejit.ir.definitions.indices import Index, dim, extent
 from fusejit.ir.definitions.scalars import element
 from fusejit.structured.notation import update_of
@@ -104,7 +105,12 @@ class OpFamily:
         self.resolve = resolve
         self.__name__ = self.__qualname__ = resolve.__name__
         self.__doc__ = resolve.__doc__
-        self.__signature__ = inspect.signature(resolve)
+        signature = inspect.signature(resolve)
+        parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+        self.__signature__ = inspect.Signature(parameters)
+
+    def __get__(self, instance: Any, owner: Any = None) -> OpFamily:
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         definition, inputs, keywords = self.resolve(*args, **kwargs)
@@ -245,10 +251,11 @@ def define_generic(
                 "so that several points would write one element"
             )
     updates = _payload(name, payload, accesses, operands)
+    reads, updates = with_guards(accesses[:num_inputs], updates)
     return make_definition(
         name,
         operands,
-        accesses[:num_inputs],
+        reads,
         updates,
         dims=dims,
         library_call=library_call,

@@ -156,12 +156,18 @@ def _comes_later(out: Sequence[str], left: Sequence[str], right: Sequence[str]) 
 def _arranged(
     array: Any, dims: Sequence[str], groups: Sequence[Sequence[str]], sizes: dict[str, Any]
 ) -> Any:
-    """The array with its axes in the order of ``groups``; all but the first are one axis each."""
+    """The array with its axes in the order of ``groups``; all but the first are one axis each.
+
+    What is merged after a transposition is copied before it, whatever the extents: whether a view
+    would do depends on which of them are 1.
+    """
     batch, *merged = groups
     order = [dims.index(d) for group in groups for d in group]
+    is_merged = any(len(group) != 1 for group in merged)
     if order != sorted(order):
         array = array.transpose(order)
-    if all(len(group) == 1 for group in merged):
+        array = array.copy() if is_merged else array
+    if not is_merged:
         return array
     lengths = (math.prod(sizes[d] for d in group) for group in merged)
     return array.reshape((*(sizes[d] for d in batch), *lengths))

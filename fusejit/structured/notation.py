@@ -31,8 +31,9 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
+from fusejit.ir.definitions.guarded_reads import with_guards
 from fusejit.ir.definitions.indices import DIM, Index, attribute_in_formula
-from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, padded
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, gathered, padded
 from fusejit.structured.annotations import _, annotated_operands, is_dtype, scope_of
 
 COMBINING = {n: n for n in ("add", "multiply", "maximum", "minimum")}
@@ -47,6 +48,10 @@ class _Dim(Index):
 
     __slots__ = ("number",)
     number: Any
+
+    def __getitem__(self, subscripts: Any) -> Any:
+        name = self.operands[0]
+        raise DefinitionError(f"{name} is not defined: it is subscripted, but is no parameter")
 
 
 def _dim(name: str, number: Any = None) -> _Dim:
@@ -76,16 +81,45 @@ class _Subscripted:
     def __init__(self, formula: _Formula, spec: OperandSpec) -> None:
         self._formula = formula
         self._spec = spec
+        self.operand_name = spec.name
 
     def _access(self, subscripts: Any) -> Access:
         given = subscripts if isinstance(subscripts, tuple) else (subscripts,)
         return Access(self._spec.name, tuple(map(_plain, given)))
 
     def __getitem__(self, subscripts: Any) -> Any:
+        given = subscripts if isinstance(subscripts, tuple) else (subscripts,)
+        if any(isinstance(s, Scalar) for s in given):
+            return self._gathered(given)
         access = self._access(subscripts)
         if self._spec.role is not Role.OUTPUT:
             self._formula.accesses[access] = None
         return _Element("element", (), (access.operand, access.subscripts))
+
+    def _gathered(self, subscripts: tuple[Any, ...]) -> Scalar:
+        """The element at places of which some are elements of inputs."""
+        name = self._spec.name
+        if self._spec.role is Role.OUTPUT:
+            raise DefinitionError(f"{name} is an output, and is read where it is written")
+        inputs = [o.name for o in self._formula.operands if o.role is Role.INPUT]
+        for subscript in subscripts:
+            if isinstance(subscript, Scalar):
+                dims = [i.as_dim() for i in subscript.attr[1]] if subscript.op == "element" else []
+                is_place = bool(dims) and subscript.attr[0] in inputs
+                if not is_place or None in dims or len(set(dims)) < len(dims):
+                    raise DefinitionError(
+                        f"{name} is read at {subscript}: a place is a dim or an element of an "
+                        "input, as in X[J[m]]"
+                    )
+            elif Index.of(subscript).as_dim() is None:
+                raise DefinitionError(
+                    f"{name} is read at {subscript}: beside elements of inputs stand dims alone"
+                )
+        places = tuple(s if isinstance(s, Scalar) else _plain(s) for s in subscripts)
+        read = gathered(name, places)
+        operand, read_at = read.attr
+        self._formula.accesses[Access(operand, read_at, is_padded=True)] = None
+        return read
 
     def at(self, *subscripts: Any, outside: Any) -> Scalar:
         """The element there, and ``outside`` where a subscript leaves the operand."""
@@ -100,6 +134,19 @@ class _Subscripted:
         if access.operand in self._formula.updates:
             raise DefinitionError(f"{access.operand} is written twice")
         self._formula.updates[access.operand] = update_of(access, value, self._formula.operands)
+
+    def _combined(self, name: str, value: Any) -> Any:
+        if self._spec.shape or self._spec.role is not Role.OUTPUT:
+            raise DefinitionError(f"{self._spec.name} has axes: give its subscripts")
+        element = self[()]
+        self[()] = getattr(element, name)(value)
+        return self
+
+    __iadd__ = functools.partialmethod(_combined, "__iadd__")
+    __isub__ = functools.partialmethod(_combined, "__isub__")
+    __imul__ = functools.partialmethod(_combined, "__imul__")
+    __iand__ = functools.partialmethod(_combined, "__iand__")
+    __ior__ = functools.partialmethod(_combined, "__ior__")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self._spec.name} has no value while an op is defined")
@@ -229,9 +276,11 @@ def _defined(
         raise DefinitionError(f"{name} does not write its output {missing[0]}")
     accesses = [a for o in inputs for a in formula.accesses if a.operand == o.name]
     updates = [formula.updates[o.name] for o in outputs]
+    operands = with_windows(name, [*inputs, *outputs], [*accesses, *(u.access for u in updates)])
+    accesses, updates = with_guards(accesses, updates)
     return make_definition(
         name,
-        with_windows(name, [*inputs, *outputs], [*accesses, *(u.access for u in updates)]),
+        operands,
         accesses,
         updates,
         attributes=attributes,

@@ -1,7 +1,8 @@
 """`StructuredOp`: a definition that can be called, printed, and asked for its reference.
 
 A call with NumPy arrays runs a small decorated function, whose variants are compiled and cached
-like those of any other. In a traced function a call is one generic op of the graph
+like those of any other. Calls without a variant of their own run the op's general form
+(`fusejit.structured.general`). In a traced function a call is one generic op of the graph
 (`fusejit.tracer.library.structured_ops`).
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.definitions.definition import Definition
 from fusejit.locks import CachedProperty
 from fusejit.options import options_from_environment
@@ -23,6 +24,8 @@ from fusejit.syntax import run_text
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_MAX_GENERAL_VARIANTS = 256  # of one general form; a new one replaces the oldest
+_MAX_DEFINITIONS = 256  # of one op whose attributes decide about its formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,16 @@ class StructuredOp:
     specialize : callable, optional
         From the ranks of the operands of a call (None for what is not given) and its attributes to
         the definition that serves it.
+    is_general : bool
+        Whether it is the general form of another op.
     """
 
     def __init__(
-        self, definition: Definition, specialize: Callable[..., Definition] | None = None
+        self,
+        definition: Definition,
+        specialize: Callable[..., Definition] | None = None,
+        *,
+        is_general: bool = False,
     ) -> None:
         self.definition = definition
         self._specialize = specialize
@@ -76,8 +85,11 @@ class StructuredOp:
                 *(inspect.Parameter(n, _KEYWORD, default=None) for n in ("init", "out", "dtype")),
             ]
         )
+        self.is_general = is_general
         self.in_python = InPython(self)
         self._specialized: dict[Any, Definition] = {}
+        self._general: dict[int, Any] = {}
+        self._general_ops: dict[str, StructuredOp] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the op.
@@ -104,10 +116,19 @@ class StructuredOp:
             return self.entry(*args, **kwargs)
         return (self.entry if _active_trace() is None else self.in_python)(*args, **kwargs)
 
+    def __get__(self, instance: Any, owner: Any = None) -> StructuredOp:
+        """The op itself, as an attribute of a class; `help` shows the signature of such objects."""
+        return self
+
     @CachedProperty
     def entry(self) -> Any:
         """The decorated function that calls with NumPy arrays run."""
         return _entry(self)
+
+    @property
+    def state(self) -> Any:
+        """How its entry is compiled, and what serves its calls."""
+        return self.entry.__fusejit_state__
 
     def definition_for(
         self, ranks: Mapping[str, int | None], attributes: Mapping[str, Any]
@@ -116,9 +137,12 @@ class StructuredOp:
         if self._specialize is None:
             return self.definition
         key = tuple(ranks.items()), tuple((name, str(value)) for name, value in attributes.items())
-        if key not in self._specialized:
-            self._specialized[key] = self._specialize(ranks, attributes)
-        return self._specialized[key]
+        known = self._specialized.get(key)
+        if known is None:
+            if len(self._specialized) >= _MAX_DEFINITIONS:
+                self._specialized.pop(next(iter(self._specialized)), None)
+            known = self._specialized[key] = self._specialize(ranks, attributes)
+        return known
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
         """The arguments of a call.
@@ -149,9 +173,35 @@ class StructuredOp:
 
         return computed(self.bound(args, kwargs))
 
+    def general_form(self, call: Call) -> Any:
+        """The form that serves calls of any extents, windows, strides, dilations and numbers."""
+        from fusejit.structured.general import GeneralForm
+
+        definition = call.definition
+        known = self._general.get(id(definition))
+        if known is None or known.definition is not definition:
+            if len(self._general) >= _MAX_DEFINITIONS:
+                self._general.pop(next(iter(self._general)), None)
+            known = self._general[id(definition)] = GeneralForm(
+                definition,
+                self._general_ops,
+                has_numbers=any(type(v) is float for v in call.attributes.values()),
+            )
+        return known
+
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What is fused and compiled for these arguments. Runs nothing."""
-        return str(self.entry.explain(*args, **kwargs))
+        from fusejit.api import why_in_python  # which needs all that compiles
+
+        why = why_in_python(self.entry, args, kwargs)
+        if not why or self.is_general or not self.state.options.enabled:
+            return str(self.entry.explain(*args, **kwargs))
+        try:
+            call = self.bound(args, kwargs)
+            text = self.general_form(call).explain(call)
+        except (TypeError, ValueError) as error:
+            return f"{self.__name__} raises {type(error).__name__}: {error}\n"
+        return f"{self.__name__} takes its general form for this call: {why}\n{text}"
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The traced graph for these arguments. Runs nothing."""
@@ -190,7 +240,7 @@ def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
 
 
 class InPython:
-    """What a call is where Python runs it: the interpreter computes, or a trace has an op of it."""
+    """What a call is where Python runs it: a trace has an op of it, else its general form runs."""
 
     def __init__(self, op: StructuredOp) -> None:
         self.op = op
@@ -198,8 +248,23 @@ class InPython:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = _active_trace()
-        result = NotImplemented if trace is None else trace.handler(self)(*args, **kwargs)
-        return self.op.reference(*args, **kwargs) if result is NotImplemented else result
+        if trace is None:
+            return self._computed(args, kwargs)
+        result = trace.handler(self)(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
+        token = _ACTIVE[0].set(None)  # of arrays that the trace takes as constants
+        try:
+            return self._computed(args, kwargs)
+        finally:
+            _ACTIVE[0].reset(token)
+
+    def _computed(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result for arrays of NumPy."""
+        if self.op.is_general or not self.op.state.options.enabled:
+            return self.op.reference(*args, **kwargs)
+        call = self.op.bound(args, kwargs)
+        return self.op.general_form(call)(call)
 
 
 _ACTIVE: list[Any] = []
@@ -232,8 +297,12 @@ def _entry(op: StructuredOp) -> Any:
     scope |= {f"_{p.name}": p.default for p in op.__signature__.parameters.values()}
     run_text(source, f"<structured op {name}>", scope)
     function, scope[name] = scope[name], op.in_python
-    # Python runs an op by the interpreter: that never pays, and what it cannot compute is an error
-    return decorated_function(function, options_from_environment(warn=False, tiering=False))
+    # a call that is not compiled is quick in the general form, and an error is one of the op
+    options = options_from_environment(warn=op.is_general, fullgraph=op.is_general, tiering=False)
+    options = replace(options, is_op=True)
+    if op.is_general:
+        options = replace(options, is_general=True, max_variants=_MAX_GENERAL_VARIANTS)
+    return decorated_function(function, options)
 
 
 # ------------------------------------------------------------------------------------ the decorator

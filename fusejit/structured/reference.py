@@ -10,6 +10,7 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import Binding, bind
+from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.extents import Given, Numbers
 from fusejit.ir.definitions.instance import Accumulated, Instance, instantiate
 from fusejit.ir.definitions.output_starts import check_starts, is_scalar_start
@@ -31,23 +32,12 @@ def computed(call: Call) -> Any:
         If the arguments do not fit, before anything is written.
     """
     definition = call.definition
+    check_outs(call)
     arrays = {name: np.asarray(value) for name, value in call.operands.items()}
-    starts = {
-        name: value
-        for name, value in call.starts.items()
-        if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
-    }
-    _check_outs(call, arrays)
     begins = {**call.starts, **call.outs}
-    given = {name: _given(value) for name, value in call.operands.items()}
-    given |= {name: _given(value) for name, value in {**starts, **call.outs}.items()}
-    dtype = None if call.dtype is None else np.dtype(call.dtype)
     with np.errstate(all="ignore"):
-        binding = bind(definition, given, call.attributes, dtype, Numbers())
-        instances = instantiate(binding)
-        for instance in instances:
-            tokens = {name: _given(value).token for name, value in begins.items()}
-            check_starts(definition, instance, tokens)
+        binding, instances = bound_to_numbers(call)
+        _check_places(definition, arrays)
         results: dict[str, np.ndarray] = {}
         for instance in instances:
             made = _run(binding, instance, arrays, begins)
@@ -63,14 +53,66 @@ def computed(call: Call) -> Any:
     return returned[0] if len(returned) == 1 else tuple(returned)
 
 
+def bound_to_numbers(call: Call) -> tuple[Binding, list[Instance]]:
+    """The definition with the extents and the dtypes of a call, and its ops.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the arguments do not fit.
+    """
+    definition = call.definition
+    starts = {
+        name: value
+        for name, value in call.starts.items()
+        if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
+    }
+    given = {
+        name: _given(value) for name, value in {**call.operands, **starts, **call.outs}.items()
+    }
+    dtype = None if call.dtype is None else np.dtype(call.dtype)
+    binding = bind(definition, given, call.attributes, dtype, Numbers())
+    instances = instantiate(binding)
+    tokens = {name: _given(value).token for name, value in {**call.starts, **call.outs}.items()}
+    for instance in instances:
+        check_starts(definition, instance, tokens)
+    return binding, instances
+
+
 def _given(value: Any) -> Given:
     array = np.asarray(value)
     token = type(value) if type(value) in (int, float, complex) else array.dtype
     return Given(token, tuple(map(AffineExpr.const, array.shape)))
 
 
-def _check_outs(call: Call, arrays: dict[str, np.ndarray]) -> None:
+def _check_places(definition: Definition, arrays: dict[str, np.ndarray]) -> None:
+    """Refuse integers that are no places of what they index.
+
+    Raises
+    ------
+    IndexError
+        If there are such.
+    """
+    for operand, axis, integers in definition.gathers():
+        size, places = arrays[operand].shape[axis], arrays[integers]
+        wrong = places[(places < -size) | (places >= size)]
+        if wrong.size:
+            raise IndexError(
+                f"{definition.name}: index {wrong[0]} of {integers} is out of bounds for axis "
+                f"{axis} of {operand} with size {size}"
+            )
+
+
+def check_outs(call: Call) -> None:
+    """Refuse memory for a result that cannot be written or that overlaps another operand.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If some is of this kind.
+    """
     name = call.definition.name
+    arrays = {k: np.asarray(value) for k, value in call.operands.items()} if call.outs else {}
     for out_name, out in call.outs.items():
         if not isinstance(out, np.ndarray):
             raise TypeError(f"{name}: out= takes arrays, not {type(out).__name__}")

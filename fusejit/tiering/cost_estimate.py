@@ -20,6 +20,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL, payload_ps
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host_calls import is_draw
 from fusejit.ir.ops import (
     Alloc,
     Assert,
@@ -54,6 +55,7 @@ ALLOCATION = 150
 MADE = 200  # a copy, an array of one number
 ELEMENT_PS = 700  # an element of a temporary that is written and read again
 DRAW = 300
+LINALG = 6000  # of a small matrix: most of it in Python
 
 # ours
 HAND_OVER = 130
@@ -139,7 +141,7 @@ def cost_of_sizes(
     numpy_ns, kernel_ns = estimate.block(graph.block, 0)
     arrays = sum(buffer.origin is not None for buffer in graph.buffers)
     handed = arrays + len(graph.scalars) + len(graph.symbols) + len(traced.checks) / 2
-    draws = [op for op in walk(graph.block) if isinstance(op, HostCall) and op.inline]
+    draws = [op for op in walk(graph.block) if is_draw(op) and op.inline]
     kernel_ns += GENERATOR * len({op.arguments for op in draws})
     results = len({r for r in graph.results if isinstance(r, Value)})
     ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
@@ -198,7 +200,9 @@ class _Estimate:
         elif isinstance(op, HostCall):
             for name in op.sizes:
                 self.assume(name)
-            return (DRAW, DRAW / 30) if op.inline else (0.0, HOST_CALL)
+            if not op.inline:
+                return 0.0, HOST_CALL
+            return (LINALG, LINALG / 20) if op.pure else (DRAW, DRAW / 30)
         elif isinstance(op, Scatter):
             points = self.points(op.value.type.extents)
             return (ASSIGN + 4 * points, 2 * points) if points > 1 else (SCALAR, 2)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import math
 from collections.abc import Callable
 from itertools import repeat
@@ -24,6 +23,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from fusejit.frame_readers import names_in
+from fusejit.syntax import copied
 from fusejit.tracer.capture.source_text import (
     FunctionSource,
     as_definition,
@@ -65,7 +65,7 @@ def counting(function: FunctionType, passes: int) -> Callable[..., Any] | None:
     definition = None if isinstance(source, str) else as_definition(source.node)
     if definition is None or isinstance(source, str) or not _is_restartable(function, definition):
         return None
-    node = copy.deepcopy(definition)
+    node = copied(definition)
     for loop in ast.walk(node):
         if isinstance(loop, ast.For | ast.While):
             counted = ast.parse(_COUNTED).body

@@ -78,6 +78,25 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
     return ReachableCode(False, has_loops, frozenset(names))
 
 
+def reachable_functions(
+    function: FunctionType, classes: Iterable[type] = ()
+) -> Iterator[FunctionType]:
+    """Yield a function and what it can reach, without decorated functions.
+
+    ``classes`` are those that its arguments may have.
+    """
+    seen: set[CodeType] = set()
+    waiting = deque([function])
+    while waiting and len(seen) < _MAX_FUNCTIONS:
+        one = waiting.popleft()
+        if one.__code__ in seen:
+            continue
+        seen.add(one.__code__)
+        yield one
+        for value in _named(one, {*_names_read(one.__code__)}, classes):
+            waiting += [called for called in _functions_of(value) if served_by(called) is None]
+
+
 def holds_array(value: Any, names: Iterable[str], depth: int = DEPTH) -> bool:
     """Whether an object is an array, or holds one: as an item, or under one of some names."""
     kind = type(value)

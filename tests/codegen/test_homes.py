@@ -85,7 +85,7 @@ def stored_before_a_host_call(x: Any) -> Any:
     for i in range(len(x)):
         row = np.sqrt(x[i]) + 1
         out[i] = row
-        sums[i] = np.linalg.norm(np.linalg.inv(x @ x.T + np.eye(len(x)))) + (row * row).sum()
+        sums[i] = np.linalg.norm(np.linalg.inv(x @ x.T + np.eye(len(x)) + 0j)) + (row * row).sum()
     return out, sums
 
 

@@ -11,7 +11,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.codegen.intrinsics_jit import draw_intrinsics as draws_jit
 from fusejit.codegen.machine import ziggurat
-from fusejit.ir.inline_draw_table import INLINE_DRAWS
+from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS
 from fusejit_testing.compare import Bound, assert_same
 from fusejit_testing.oracle import check
 

@@ -67,9 +67,30 @@ def test_rolls_of_dtypes_and_ranks() -> None:
 def test_errors_of_rolls() -> None:
     check(lambda x: np.roll(x, 1, 2), (np.ones(3),), variants=None)
     check(lambda x: np.roll(x, (1, 2, 3), (0, 1)), (np.ones((3, 3)),), variants=None)
-    check_not_compiled(
-        lambda x, i: np.roll(x, i), (np.arange(3.0), np.array([1])), "array of shifts"
-    )
+    reason = "a shift that is not an integer"
+    check_not_compiled(lambda x, i: np.roll(x, i[0]), (np.ones(3), np.array([1.0])), reason)
+    check_not_compiled(lambda x, i: np.roll(x, i, 0), (np.ones(3), np.arange(2)), "as many shifts")
+    check(lambda x, i: np.roll(x, i, (0, 1)), (np.ones((3, 2)), np.arange(3)), variants=None)
+
+
+def test_rolls_by_arrays_of_shifts() -> None:
+    """Regression: shifts that are rows of a table left the loop to Python."""
+
+    def streamed(f: Any, c: Any) -> Any:
+        g = np.empty_like(f)
+        for i in range(len(f)):
+            g[i] = np.roll(f[i], c[i], axis=(0, 1))
+        return g
+
+    def others(f: Any, c: Any) -> Any:
+        return np.roll(f[0], c[0, :1], axis=1), np.roll(f, c[:3, 0]), np.roll(f, c[1], (2, 2))
+
+    c = np.array([[0, 0], [1, 0], [-1, 9], [2, -30], [1, 1]])
+    for f in (numbers((5, 4, 6)), numbers((5, 6, 2))):
+        check(streamed, (f, c), (f, c[::-1].copy()), jit=True)
+        check(others, (f, c), (f, -c), jit=True)
+    for shift in (np.array([2]), np.array([2], "u1"), np.array(3)):
+        check(lambda x, i: np.roll(x, i), (numbers((4, 3)), shift))
 
 
 def test_rolls_by_elements_of_arrays() -> None:

@@ -544,9 +544,7 @@ def _states(fused: Any) -> Iterator[Any]:
     while pending:
         segmented = pending.pop()
         for segment in segmented.segments:
-            if segment.split is not None:
-                pending.append(segment.split)
-            elif segment.state is not None and segment.state.variants.segmented is not None:
+            if segment.state is not None and segment.state.variants.segmented is not None:
                 pending.append(segment.state.variants.segmented)
             elif segment.state is not None:
                 yield segment.state

@@ -32,7 +32,7 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 from fusejit.transform.handle import Handle
 from fusejit_testing.file_list import first_line, packages_below
-from fusejit_testing.linalg_table import linalg_ops
+from fusejit_testing.linalg_table import formula_functions, linalg_ops
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -411,6 +411,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "host functions": host_functions,
     "methods": methods,
     "linalg ops": linalg_ops,
+    "formula functions": formula_functions,
 }
 
 

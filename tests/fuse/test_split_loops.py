@@ -224,3 +224,29 @@ def test_explain_names_what_is_carried() -> None:
     assert "`total` goes from one iteration to the next [carried]" in fuse_jit(cheap).explain(
         A[0].copy(), A[1].copy(), detail=True
     )
+
+
+def elements_of_an_alias(a: np.ndarray, b: np.ndarray) -> Any:
+    hits, v = 0, 0.0
+    for q in range(np.size(a)):
+        v = np.ravel(a)[q]
+    for q in range(np.size(b)):
+        v = np.ravel(b)[q]  # an alias of `b`, made in the loop
+        hits += (v in b) is not True
+    return hits, v
+
+
+def elements_in_a_branch(a: np.ndarray, b: np.ndarray) -> Any:
+    total = 0.0
+    for q in range(b.size):
+        s = (a * b.ravel()[q]).sum()
+        if total < 3.0:
+            total += b.ravel()[q] + s
+    return total
+
+
+@pytest.mark.parametrize("program", [elements_of_an_alias, elements_in_a_branch])
+def test_memory_of_the_first_half(program: Callable[..., Any], small_blocks: None) -> None:
+    """Regression: the second half loaded a buffer that only the first half made."""
+    a, b = np.array([-2.5, 2.5]), np.array([[-2.5, 2.5, 1.0], [0.0, 1.5, -1.0]])
+    check(program, (a, b), jit=True)

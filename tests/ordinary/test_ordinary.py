@@ -33,6 +33,7 @@ from benchmarks.programs.comparison import compare
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import outcome
 from fusejit.api import FuseWarning
+from fusejit.budget import Speculation
 from fusejit.errors import FusejitError
 from fusejit_testing.compare import assert_same
 from fusejit_testing.gaps import UPDATE, Gaps
@@ -48,6 +49,12 @@ GAPS = Gaps(Path(__file__).with_name("gaps.txt"), ROOT)
 
 class DecorationError(Exception):
     """The decorator itself refused a function of the program's file."""
+
+
+@pytest.fixture(autouse=True)
+def never_speculates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traces functions of arrays alone: when others are worth it depends on the machine."""
+    monkeypatch.setattr(Speculation, "affords", lambda self: False)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -37,7 +37,7 @@ COMPILERS = {"numba", "llvmlite"}
 ALLOWED = {
     "ir": {"dataclass", "ir", "errors", "options"},
     "tracer": {"tracer", "structured", "ir", *FREE},
-    "structured": {"api", "structured", "ir", *FREE},
+    "structured": {"api", "notices", "structured", "ir", *FREE},
     "linalg": {"api", "ir", "linalg", "structured", *FREE},
     "fuse": {"fuse", "ir", *FREE},
     "codegen": {"codegen", "ir", *FREE},
@@ -73,13 +73,22 @@ ALLOWED = {
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "dispatch", "segments", "tiering", "codegen", "ir", "warm_up"},
-    "package_files": set(),
+    "package_files": {"identity"},
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
     },
     "entry_stubs": {
-        *("codegen", "dataclass", "frame_readers", "identity", "outcome", "syntax", "tracer"),
+        *(
+            "codegen",
+            "dataclass",
+            "frame_readers",
+            "identity",
+            "outcome",
+            "package_files",
+            "tracer",
+        ),
+        "syntax",
     },
     "reports": {"identity", "reports"},
     "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},

@@ -32,7 +32,7 @@ def compiled_lines(function: Any, segmented: Any) -> set[int]:
     """The first lines, counted from ``def``, of segments that are compiled."""
     found: set[int] = set()
     for segment in segmented.segments:
-        inner = segment.split or (segment.state and segment.state.variants.segmented)
+        inner = segment.state and segment.state.variants.segmented
         if inner:
             found |= compiled_lines(function, inner)
         elif segment.state is not None and len(segment.state.variants):

@@ -52,8 +52,6 @@ def states_in(segmented):
     for _, state in segmented.functions():
         yield from states_of(state)
     for segment in segmented.segments:
-        if segment.split is not None:
-            yield from states_in(segment.split)
         if segment.state is not None:
             yield from states_of(segment.state)
 

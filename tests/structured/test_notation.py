@@ -1,8 +1,11 @@
 """Index notation: what a formula defines, and what is no formula."""
 
+import pydoc
+
 import numpy as np
 import pytest
 
+from fusejit import linalg
 from fusejit.structured import (
     DefinitionError,
     Number,
@@ -169,3 +172,80 @@ def test_what_is_no_formula_is_an_error_that_names_the_operand(parameters, body,
 def test_payloads_that_are_no_payloads(body, text):
     with pytest.raises(TypeError, match=text):
         _define("A: Tensor['T', 'N'], O: Output['T', 'N']", body)
+
+
+def test_an_output_without_axes_needs_no_subscript():
+    @structured_op
+    def norm(A: Tensor["T", "N"], total: Output["T"], product: Output["T"]):
+        total += A[i] * A[i]
+        product *= A[i]
+
+    a = np.array([1.0, 2.0, 3.0])
+    assert norm(a) == (14.0, 6.0)
+    assert [u.combiner for u in norm.definition.updates] == ["add", "multiply"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("O[i] = A[i] + B[i]", "B is not defined: it is subscripted, but is no parameter"),
+        ("O[i] = A[i] + A", r"A has axes, or is an output: give its subscripts, A\[..\]"),
+        ("O += A[i]", "O has axes: give its subscripts"),
+    ],
+)
+def test_what_lacks_a_definition_or_subscripts_is_named(body, text):
+    with pytest.raises(DefinitionError, match=text):
+        _define("A: Tensor['T', 'N'], O: Output['T', 'N']", body)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4", "i8"])
+def test_conjugates(dtype):
+    @structured_op
+    def products(A: Tensor["T", "N"], B: Tensor["T", "N"], O: Output["T", "N"]):
+        O[i] = np.conj(A[i]) * B[i].conj() + A[i].conjugate()
+
+    rng = np.random.default_rng(1)
+    a, b = ((rng.integers(-9, 9, 7) + 1j * rng.integers(-9, 9, 7)).astype("c16") for _k in "ab")
+    a, b = (x.astype(dtype) if dtype[0] == "c" else x.real.astype(dtype) for x in (a, b))
+    expected = a.conj() * b.conj() + a.conj()
+    for run in (products, products.reference):
+        found = run(a, b)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f4"), ("i4", "f8")])
+def test_logarithms_of_sums(dtypes):
+    @structured_op
+    def total(A: Tensor["T", "N"], B: Tensor["U", "N"], O: Output["V", "N"], P: Output["V", "N"]):
+        O[i] = np.logaddexp(A[i], B[i])
+        P[i] = np.logaddexp2(A[i], B[i])
+
+    numbers = [0.0, -1.0, 3.0, 700.0, -700.0]
+    special = [] if "i4" in dtypes else [np.inf, -np.inf, np.nan]
+    grid = np.array([(x, y) for x in numbers + special for y in numbers + special]).T
+    a, b = (x.astype(dtype) for x, dtype in zip(grid, dtypes, strict=True))
+    with np.errstate(all="ignore"):
+        expected = np.logaddexp(a, b), np.logaddexp2(a, b)
+    for run in (total, total.reference):
+        for found, one in zip(run(a, b), expected, strict=True):
+            assert found.dtype == one.dtype
+            np.testing.assert_allclose(found, one, rtol=1e-5 if "f4" in dtypes else 1e-12)
+
+
+def test_help_shows_whole_signatures():
+    convolution = pydoc.plain(pydoc.render_doc(linalg.conv_2d_nhwc_hwcf))
+    assert (
+        "conv_2d_nhwc_hwcf(I, K, *, strides=(1, 1), dilations=(1, 1), init=None, out=None, "
+        "dtype=None)\n    2-D convolution, channels last."
+    ) in convolution
+    family = pydoc.plain(pydoc.render_doc(linalg.reduce))
+    assert "reduce(payload, inputs, inits, dimensions, *, out=None)" in family
+    assert "matmul(A, B, *, indexing_maps=None, cast='cast_signed'" in pydoc.plain(
+        pydoc.render_doc(linalg)
+    )
+
+    class Holder:
+        op = linalg.matmul
+
+    assert Holder().op is Holder.op is linalg.matmul

@@ -23,8 +23,8 @@ from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
+from fusejit.ir.host_calls import is_host_call
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.inline_draw_table import is_host_call
 from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     Alloc,

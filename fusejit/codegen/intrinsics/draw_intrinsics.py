@@ -3,9 +3,9 @@
     draw_normal(bits)                  one number of the standard normal distribution
     draw_normals(pointer, n, bits)     ``n`` of them, into the memory behind the pointer
 
-and so on for each row of `fusejit.ir.inline_draw_table`; ``bits`` is the address of the generator's
-``bitgen_t`` (numpy/random/bitgen.h), parameters follow. Whoever calls the kernel holds the lock of
-the generator.
+and so on for each row of `fusejit.ir.inline_calls.inline_draws`. ``bits`` is the address of the
+generator's ``bitgen_t`` (numpy/random/bitgen.h); parameters follow. The caller of the kernel holds
+the lock of the generator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.intrinsic_table import jit_path, register
 from fusejit.codegen.intrinsics.raw_memory import Flat
-from fusejit.ir.inline_draw_table import INLINE_DRAWS, InlineDraw
+from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS, InlineDraw
 
 _new_capsule = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p

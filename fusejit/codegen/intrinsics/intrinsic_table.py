@@ -38,6 +38,7 @@ PROVIDERS = (
     "fusejit.codegen.intrinsics.streaming",
     "fusejit.codegen.intrinsics.vector_math",
     "fusejit.codegen.intrinsics.matrix_products",
+    "fusejit.codegen.intrinsics.linear_algebra",
     "fusejit.codegen.intrinsics.draw_intrinsics",
     "fusejit.codegen.intrinsics.deferred_values",
     "fusejit.codegen.intrinsics.undo_log",

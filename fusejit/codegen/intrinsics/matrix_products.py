@@ -13,14 +13,12 @@ threads: a product of a kernel has NumPy's bits. An axis that a vector lacks has
 writes the product of two vectors to ``o[0]`` by the loop of `np.vecdot`, which is what `np.matmul`
 comes to as well, in half the time.
 
-The loops are found in the struct of the ufunc, which is part of NumPy's public C interface; names
-and numbers in it that Python can see as well are compared first. Machine code knows them under
-symbols that are given their addresses in each process (`native_loader.register_symbols`).
+Machine code knows the loops under symbols that are given their addresses in each process
+(`native_loader.register_symbols`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -29,33 +27,10 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 from fusejit.codegen.intrinsics.raw_memory import Flat
+from fusejit.ir.inline_calls.ufunc_loops import ufunc_loops
 
 PRODUCT_SYMBOL, DOT_SYMBOL = "fusejit_matmul_", "fusejit_vecdot_"
 """LLVM symbols of NumPy's loops, before ``f32`` or ``f64``."""
-
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-}
-
-
-class _UfuncStruct(ctypes.Structure):
-    """The first members of ``PyUFuncObject`` (numpy/ufuncobject.h)."""
-
-    _fields_ = (
-        ("ob_refcnt", ctypes.c_ssize_t),
-        ("ob_type", ctypes.c_void_p),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-        ("ntypes", ctypes.c_int),
-        ("reserved1", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("types", ctypes.POINTER(ctypes.c_ubyte)),
-    )
 
 
 @functools.cache
@@ -68,27 +43,10 @@ def product_loops() -> dict[str, int]:
     ['fusejit_matmul_f32', 'fusejit_matmul_f64', 'fusejit_vecdot_f32', 'fusejit_vecdot_f64']
     """
     loops = {
-        **_loops_of(np.matmul, PRODUCT_SYMBOL),
-        **_loops_of(np.vecdot, DOT_SYMBOL),
+        **ufunc_loops(np.matmul, PRODUCT_SYMBOL),
+        **ufunc_loops(np.vecdot, DOT_SYMBOL),
     }
-    return loops if len(loops) == 2 * len(_DTYPES) else {}
-
-
-def _loops_of(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
-    head = ctypes.sizeof(ctypes.c_ssize_t) + ctypes.sizeof(ctypes.c_void_p)
-    if object.__basicsize__ != head or type(ufunc).__basicsize__ < ctypes.sizeof(_UfuncStruct):
-        return {}  # a debugging or free-threaded Python
-    struct = _UfuncStruct.from_address(id(ufunc))
-    numbers = (struct.nin, struct.nout, struct.nargs, struct.ntypes)
-    if numbers != (2, 1, 3, ufunc.ntypes) or struct.name != ufunc.__name__.encode():
-        return {}
-    found = {}
-    for name, dtype in _DTYPES.items():
-        wanted = ufunc.types.index(f"{dtype.char * 2}->{dtype.char}")
-        if struct.types[3 * wanted : 3 * wanted + 3] != [dtype.num] * 3:
-            return {}
-        found[symbol + name] = struct.functions[wanted] or 0
-    return found if all(found.values()) else {}
+    return loops if len(loops) == 4 else {}
 
 
 @python_implementation

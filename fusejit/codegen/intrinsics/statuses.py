@@ -50,7 +50,7 @@ class Status(enum.IntEnum):
     LATE_RAISE = 28  # a ``raise`` of the program; its class is that of the check
     LATE_53_BITS = 29
     LATE_TYPE = 30
-    LATE_DRAW_BOUNDS = 31  # and the three after it: `fusejit.ir.inline_draw_table.BOUNDS`
+    LATE_DRAW_BOUNDS = 31  # and the three after it: `fusejit.ir.inline_calls.inline_draws.BOUNDS`
     LATE_FLOAT_POWER = 35
     LATE_POWER_OF_ZERO = 36
     LATE_COMPLEX_POWER = 37

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_parts
+from fusejit.codegen.launcher.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.dataclass import dataclass
 from fusejit.identity import FunctionIdentity
 from fusejit.interrupts import is_from_handler
@@ -93,9 +94,13 @@ class CallGuard:
         A function whose code and default values must stay what they are.
     unwatched : int
         How many calls may pass at a time that are only counted; `NEVER` if all may.
+    tracer : object, optional
+        A debugger's trace function, without which all calls are rejected.
 
     Attributes
     ----------
+    tracer : object
+        As given.
     rejects : callable
         Takes the arguments of a call, counts it, and returns whether it is rejected.
     """
@@ -106,12 +111,14 @@ class CallGuard:
         due: int = NEVER,
         function: FunctionType | None = None,
         unwatched: int = 0,
+        tracer: Any = None,
     ) -> None:
         self.expected = tuple(expected)
         self.unwatched = unwatched
         self.due = due = min(due, NEVER)
         self._identity = None if function is None else FunctionIdentity(function)
         self._calls = 0
+        self.tracer = tracer
         self._table: _Table | None = None
         self.rejects: Callable[..., bool] = self._rejects
         if not unwatched and not cut_short() and is_native():
@@ -122,9 +129,12 @@ class CallGuard:
             served = () if self._identity is None else self._identity.served
             code_at = offsets_of_parts()[0]
             pairs += [(id(one.entry_stub) + code_at, id(one.code)) for one in served]
+            of_served = len(pairs) - len(served)
+            if tracer is not None and tracer_address():
+                pairs.append((tracer_address(), id(tracer)))
             self._table = _table(self.expected, due, pairs)
             self._table.keep = self._identity
-            for place, one in enumerate(served, len(pairs) - len(served)):
+            for place, one in enumerate(served, of_served):
                 one.tell(self._table, (4 + 2 * place + 1) * 8)
             self.rejects = _entry().builtin(self._table)
 
@@ -156,7 +166,8 @@ class CallGuard:
 
     def _rejects(self, *args: Any) -> bool:
         self._calls += 1
-        return self.would_reject(args)
+        is_left = self.tracer is not None and tracer_of_main_thread() is not self.tracer
+        return is_left or self.would_reject(args)
 
 
 def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:

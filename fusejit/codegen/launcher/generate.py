@@ -231,9 +231,9 @@ def _expr_names(expr: HostExpr, by_name: Mapping[str, str]) -> set[str]:
     return set().union(*(_expr_names(o, by_name) for o in expr.operands))
 
 
-def compile_launcher(source: LauncherSource, name: str) -> Callable[..., Any]:
+def compile_launcher(source: LauncherSource, place: str) -> Callable[..., Any]:
     """The launcher as a function; its text shows in tracebacks and debuggers."""
     namespace = dict(source.namespace)
-    run_text(source.text, f"<fusejit launcher of {name}>", namespace)
+    run_text(source.text, f"<fusejit launcher of {place}>", namespace)
     launch: Callable[..., Any] = namespace["launch"]
     return launch

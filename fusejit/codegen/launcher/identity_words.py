@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from fusejit.codegen.backend.native_layout import offsets_of_parts
+from fusejit.codegen.launcher.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
 from fusejit.identity import ServedCode, parts_of, served_for
 
@@ -30,6 +31,7 @@ class IdentityWords:
         self._libraries: list[tuple[int, LibraryState]] = []  # with their places in `pairs`
         self._served: list[tuple[int, ServedCode]] = []  # likewise
         self._keep: list[Any] = []
+        self._tracer: tuple[int, Any] | None = None  # its place in `pairs`, and what was seen
         self._entry: Callable[..., int] | None = None
 
     def add_function(self, function: FunctionType) -> bool:
@@ -65,6 +67,15 @@ class IdentityWords:
         self.pairs.append((id(state.namespace) + OFFSET, state.seen[0] % 2**64))
         self._keep.append(state.namespace)
 
+    def add_debugger(self) -> bool:
+        """Compare the trace function of the main thread; False if that cannot be done here."""
+        address, seen = tracer_address(), tracer_of_main_thread()
+        if not address:
+            return False
+        self._tracer = len(self.pairs), seen
+        self.pairs.append((address, 0 if seen is None else id(seen)))
+        return True
+
     def bind(self, entry: Callable[..., int]) -> Callable[..., int]:
         """The entry of a kernel that compares all this first."""
         from fusejit.codegen.backend.native_loader import comparing, keep_told  # loads a compiler
@@ -76,11 +87,18 @@ class IdentityWords:
         return self._entry
 
     def renew(self) -> None:
-        """Note the versions of namespaces that hold what they held."""
+        """Note the versions of namespaces that hold what they held, and who traces.
+
+        A debugger does not: its calls do not come here.
+        """
         if self._entry is None:
             return
         from fusejit.codegen.backend.native_loader import expect
 
+        if self._tracer is not None and self._tracer[1] is not tracer_of_main_thread():
+            place, seen = self._tracer[0], tracer_of_main_thread()
+            self._tracer = place, seen
+            expect(self._entry, place, 0 if seen is None else id(seen))
         for place, state in self._libraries:
             if state.version[0] != state.seen[0] and not state.changed():
                 expect(self._entry, place, state.seen[0])

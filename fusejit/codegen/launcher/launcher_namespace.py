@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from fusejit.codegen.launcher import runtime as launch_runtime
+from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
@@ -174,6 +176,9 @@ class LauncherNames:
         """The user's function is still the one that was traced, with the same default values."""
         if self.own is None:
             return
+        if not (self.entry_checks_state and self.identity_words.add_debugger()):
+            traced, debugged = self.bind("traced", sys.gettrace), self.bind("debugged", is_debugged)
+            self.miss_if(f"{traced}() is not None and {debugged}()")
         self.check_entry_stubs()
         if self.entry_checks_state and self.identity_words.add_function(cast(Any, self.own)):
             return

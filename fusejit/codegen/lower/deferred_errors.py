@@ -20,7 +20,7 @@ from fusejit.codegen.intrinsics.deferred_values import SLOT_BITS, SLOT_SHIFT, va
 from fusejit.codegen.intrinsics.statuses import KINDS, Status
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import deferred_assertions
-from fusejit.ir.inline_draw_table import BOUNDS
+from fusejit.ir.inline_calls.inline_draws import BOUNDS
 from fusejit.ir.ops import Assert
 from fusejit.ir.source import Location
 from fusejit.syntax import walk

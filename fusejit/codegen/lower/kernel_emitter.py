@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import copy_op
-from fusejit.codegen.bufferize.memrefs import MemRef, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.accumulators import accumulators
 from fusejit.codegen.loop_nests.elementwise_nest import lower_elementwise
@@ -28,7 +28,8 @@ from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_
 from fusejit.ir.analysis.reduction_starts import is_overwritten, reaches_every_element
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.inline_draw_table import draw_arguments, draw_of
+from fusejit.ir.inline_calls.inline_draws import draw_arguments, draw_of
+from fusejit.ir.inline_calls.inline_linalg import InlineLinalg, linalg_of
 from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated, operand
 from fusejit.ir.loops.nodes import (
     Call,
@@ -66,26 +67,66 @@ Mask = tuple[MemRef, IndexingMap]
 class KernelEmitter(KernelMemory):
     """Writes the ops of a graph down as loop statements, one kernel after the other."""
 
-    def draw(self, op: HostCall) -> None:
+    def inline_call(self, op: HostCall) -> None:
+        """A call that the kernel makes itself."""
+        row = linalg_of(op)
+        if row is None:
+            self._draw(op)
+        else:
+            self._linear_algebra(op, row)
+
+    def _linear_algebra(self, op: HostCall, row: InlineLinalg) -> None:
+        """A function of dense matrices, and whether it has a result."""
+        given: list[Expr] = []
+        for value in op.arguments:
+            memory = self._heap(value.type, None)
+            self._copy_from(self.locate(value), value, MemRef.whole(memory), "operand")
+            given.append(address(memory.pointer))
+        extents = extent_polynomials(op.arguments[0].type.extents)
+        sizes: list[Expr] = [Integer(extents[0])]
+        if row.num_operands > 1:
+            sides = extent_polynomials(op.arguments[1].type.extents)
+            sizes.append(Integer(sides[1] if len(sides) > 1 else Polynomial.const(1)))
+        result, *is_regular = op.results
+        target = self._new_memref(result)
+        if not is_regular:
+            self._define(target, Call(row.intrinsic, (*given, *sizes)))
+            return
+        memory = self._dense_memory(result, target)
+        call = Call(row.intrinsic, (*given, address(memory.pointer), *sizes))
+        self._define(self._new_memref(is_regular[0]), call)
+        if memory is not target.memory:
+            self._copy_from(MemRef.whole(memory), result, target, row.name)
+
+    def _define(self, target: MemRef, number: Expr) -> None:
+        """Give a value of rank 0 its number."""
+        if isinstance(target.expr, Var):
+            self.statements.append(Let(target.expr.name, number))
+        else:
+            place = target.address(IndexingMap.identity(0), {})
+            self.statements.append(StoreElement(*place, number))
+
+    def _dense_memory(self, value: Value, target: MemRef) -> Memory:
+        """The memory of ``target``, or other memory if that is not dense and in C order."""
+        memory = target.memory
+        if memory is None or memory.strides != dense_strides(
+            extent_polynomials(value.type.extents)
+        ):
+            return self._heap(value.type, None)
+        return memory
+
+    def _draw(self, op: HostCall) -> None:
         """A draw of random numbers, in C order."""
         (result,) = op.results
         numbers = [self.number(v) for v in draw_arguments(op)]
         name = draw_of(op).intrinsic
         target = self._new_memref(result)
         if not result.type.rank:
-            drawn = Call(name, tuple(numbers))
-            if isinstance(target.expr, Var):
-                self.statements.append(Let(target.expr.name, drawn))
-            else:
-                self.statements.append(
-                    StoreElement(*target.address(IndexingMap.identity(0), {}), drawn)
-                )
+            self._define(target, Call(name, tuple(numbers)))
             return
-        memory = target.memory
-        extents = extent_polynomials(result.type.extents)
-        if memory is None or memory.strides != dense_strides(extents):
-            memory = self._heap(result.type, None)
-        fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
+        memory = self._dense_memory(result, target)
+        count = Integer(product(extent_polynomials(result.type.extents)))
+        fill: tuple[Expr, ...] = (address(memory.pointer), count, *numbers)
         self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
             self._copy_from(MemRef.whole(memory), result, target, "draw")

@@ -41,7 +41,7 @@ class StoreEmitter(BlockEmitter):
                 return
             self.generic(op, [self._new_memref(r) for r in op.results])
         elif isinstance(op, HostCall):
-            self.draw(op)
+            self.inline_call(op)
         elif isinstance(op, Assert):
             self.check(op)
         elif isinstance(op, Scatter):

@@ -126,6 +126,9 @@ def _effect(ops: Sequence[Op]) -> Dependence | None:
     for op in ops:
         if isinstance(op, HostCall):
             name = op.function.removeprefix("builtins.")
+            if op.inline and op.pure:
+                why = f"{name.rpartition('.')[2]} has threads of its own"
+                return Dependence("BLAS", why, op.location)
             if op.inline:
                 why = f"{name} draws in the order of the program"
                 return Dependence("draw", why, op.location)

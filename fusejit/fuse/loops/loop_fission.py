@@ -47,6 +47,7 @@ from fusejit.ir.execution_plan import SPLIT, FusionReport, LoopNote
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
+    Alias,
     Alloc,
     Bind,
     Block,
@@ -148,6 +149,8 @@ class _Splitting:
         kept = [v for op in own for v in op.results if v in needed and op not in copied]
         if any(v.type.rank for v in kept) or _bound(own) & _symbols(behind):
             return None
+        if _reads_memory_of(behind, own):
+            return None
         has_stores = any(isinstance(op, Write) for op in walk(Block((), own)))
         if not kept and not has_stores:
             return None
@@ -169,6 +172,8 @@ class _Splitting:
         bound = _bound(own)
         copied: set[Op] = set()
         for op in own:
+            if _reads_memory_of([op], own):
+                continue
             operands_too = all(made[v] in copied for v in op.operand_values if v in made)
             if operands_too and not _symbols([op]) & bound and self.is_cheap(op, written):
                 copied.add(op)
@@ -343,6 +348,13 @@ def _is_pure_number(op: Op, written: frozenset[int]) -> bool:
 def _bound(ops: Sequence[Op]) -> frozenset[str]:
     """Symbols that ops define for those after them."""
     return frozenset(op.symbol for op in ops if isinstance(op, Bind))
+
+
+def _reads_memory_of(ops: Sequence[Op], own: Sequence[Op]) -> bool:
+    """Whether some ops read a buffer that others make, which only the first half has."""
+    memory = {op.buffer for op in own if isinstance(op, Alloc | Alias)}
+    inside = walk(Block((), list(ops)))
+    return any(isinstance(op, Load) and op.view.buffer in memory for op in inside)
 
 
 def _symbols(ops: Sequence[Op]) -> frozenset[str]:

@@ -33,6 +33,8 @@ class Binding:
         The extents of the operands that the call gives, and of the outputs.
     empty : frozenset of str
         The operands of padded accesses that have no element.
+    weak : mapping
+        The types of Python numbers that stay such in NumPy's promotion, by operand.
     """
 
     definition: Definition
@@ -42,6 +44,7 @@ class Binding:
     extents: Mapping[str, AffineExpr]
     shapes: Mapping[str, Extents]
     empty: frozenset[str]
+    weak: Mapping[str, type]
 
     def dtype_of(self, operand: OperandSpec) -> np.dtype:
         """The dtype of an operand's elements."""
@@ -85,7 +88,17 @@ def bind(
                 )
     found = ExtentFinder(definition, given, values, decide)
     found.find()
-    return Binding(definition, values, dtypes, found.dims, found.extents, found.shapes, found.empty)
+    weak = {o.name: given[o.name].token for o in definition.inputs if o.is_weak}
+    return Binding(
+        definition,
+        values,
+        dtypes,
+        found.dims,
+        found.extents,
+        found.shapes,
+        found.empty,
+        {name: token for name, token in weak.items() if token in _WEAK_KINDS},
+    )
 
 
 def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,6 +207,6 @@ def _common_type(
 ) -> np.dtype:
     if dtype is not None:
         return dtype
-    read = [o for o in definition.inputs if o.role is not Role.SHAPE]
+    read = [o for o in definition.inputs if o.role is not Role.SHAPE and not o.is_weak]
     types = [dtypes[o.type] if isinstance(o.type, str) else o.type for o in read]
     return np.result_type(*types) if types else np.dtype(np.float64)

@@ -31,7 +31,8 @@ class OperandSpec:
     """An operand: its name, type variable or dtype, and the extents of its axes.
 
     An axis whose extent is an expression has exactly that many elements if the operand is an output
-    or ``is_exact``; another input has at least the elements that are read.
+    or ``is_exact``; another input has at least the elements that are read. A Python number that is
+    given for one that ``is_weak`` stays one in NumPy's promotion.
     """
 
     name: str
@@ -39,18 +40,29 @@ class OperandSpec:
     type: Any
     shape: tuple[Index, ...]
     is_exact: bool = False
+    is_weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What holds where an element is read: ``value >= 0``, or ``value != 0``."""
+
+    value: Index
+    is_not_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """Where an operand is read or written: one subscript per axis.
 
-    A *padded* access may leave its operand; the payload says what it reads there.
+    A *padded* access may leave its operand; the payload says what it reads there. If it has guards,
+    it is inside of its operand where these hold.
     """
 
     operand: str
     subscripts: tuple[Index, ...]
     is_padded: bool = False
+    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +142,18 @@ class Definition:
     def is_read_by_values(self, output: str) -> bool:
         """Whether the value of some update reads an output."""
         return any(output == name for u in self.updates for name, _ in u.value.elements())
+
+    def gathers(self) -> list[tuple[str, int, str]]:
+        """The operands that are read at places that are data: which axis, and whose integers."""
+        found = [
+            (part.attr[0], axis, place.attr[0])
+            for update in self.updates
+            for part in update.value.parts()
+            if part.op == "gather"
+            for axis, place in enumerate(part.operands)
+            if place.op == "element"
+        ]
+        return list(dict.fromkeys(found))
 
     def reads_init(self, update: Update) -> bool:
         """Whether what an output holds before matters."""

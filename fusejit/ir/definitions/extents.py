@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.affine import AffineExpr
-from fusejit.ir.definitions.definition import Access, Definition, OperandSpec, Role
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.definitions.definition import Access, Definition, Guard, OperandSpec, Role
 from fusejit.ir.definitions.indices import DIM, EXTENT, Index
 from fusejit.ir.definitions.injectivity import require_distinct
 
 Extents = tuple[AffineExpr, ...]
+Ranges = dict[str, tuple[AffineExpr, AffineExpr]]
 
 
 class Decisions(Protocol):
@@ -234,10 +235,14 @@ class ExtentFinder:
 
     def _step(self, subscript: Index, dim: str) -> int:
         """How far one step of a dim moves a subscript; 0 if that is not one number."""
-        names = {d: AffineExpr.dim(k) for k, d in enumerate(self.definition.dims)}
-        expr = subscript.affine({**self._symbols(), **names}, self.attributes)
-        atom = names[dim].terms[0][0]
+        expr = self._affine(subscript)
+        atom = Dim(self.definition.dims.index(dim))
         return expr.coefficient(atom) if expr.is_linear else 0
+
+    def _affine(self, index: Index) -> AffineExpr:
+        """An expression over the dims by their numbers, and the extents."""
+        names = {d: AffineExpr.dim(k) for k, d in enumerate(self.definition.dims)}
+        return index.affine({**self._symbols(), **names}, self.attributes)
 
     def _symbols(self) -> dict[str, AffineExpr]:
         return {
@@ -247,11 +252,46 @@ class ExtentFinder:
             for name in e.names(EXTENT)
         }
 
-    def _ranges(self) -> dict[str, tuple[AffineExpr, AffineExpr]]:
+    def _ranges(self) -> Ranges:
         """The least and the largest value of each dim and extent."""
         zero = AffineExpr.const(0)
         dims = {d: (zero, extent - 1) for d, extent in self.dims.items()}
         return {**{name: (e, e) for name, e in self.extents.items()}, **dims}
+
+    def _narrow(self, ranges: Ranges, guard: Guard) -> None:
+        """Narrow the range of the dim of a guard to where it holds."""
+        dims = guard.value.names(DIM)
+        if len(dims) != 1:
+            return
+        (dim,) = dims
+        step = self._step(guard.value, dim)
+        if abs(step) != 1:
+            return
+        zero = AffineExpr.const(0)
+        rest, _ = guard.value.bounds({**ranges, dim: (zero, zero)}, self.attributes)
+        low, high = ranges[dim]
+        limit = rest * -step  # where the value is 0
+        why = f"{self.name}: the range of {dim} where it is guarded"
+        if guard.is_not_zero:
+            if (low - limit).as_constant() == 0:
+                ranges[dim] = low + 1, high
+            elif (high - limit).as_constant() == 0:
+                ranges[dim] = low, high - 1
+        elif step > 0:
+            ranges[dim] = (limit if self.decide.at_most(low, limit, why) else low), high
+        else:
+            ranges[dim] = low, (limit if self.decide.at_most(limit, high, why) else high)
+
+    def _is_above(self, room: AffineExpr, guard: Guard) -> bool:
+        """Whether a number is not negative where a guard holds."""
+        more = (room - self._affine(guard.value)).as_constant()
+        return not guard.is_not_zero and more is not None and more >= 0
+
+    def _is_never(self, access: Access, ranges: Ranges) -> bool:
+        """Whether the guards of an access hold nowhere."""
+        why = f"{self.name}: {access.operand} is read nowhere"
+        dims = {d for s in access.subscripts for d in s.names(DIM)}
+        return any(not self.decide.at_most(*ranges[dim], why) for dim in sorted(dims))
 
     def _shape(self, operand: OperandSpec) -> Extents:
         """The extents of an output."""
@@ -277,15 +317,25 @@ class ExtentFinder:
 
     def _check_reach(self, access: Access, extents: Extents) -> None:
         """No subscript leaves its operand; in an empty domain none is computed."""
-        if access.is_padded:
+        if access.is_padded and not access.guards:
+            return
+        ranges = self._ranges()
+        for guard in access.guards:
+            self._narrow(ranges, guard)
+        if access.guards and self._is_never(access, ranges):
             return
         for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
             if subscript.as_dim() is not None:
                 continue
-            low, high = subscript.bounds(self._ranges(), self.attributes)
+            low, high = subscript.bounds(ranges, self.attributes)
             what = f"axis {axis} of {access.operand} holds ({subscript})"
-            zero = AffineExpr.const(0)
-            for end, first, second in ((low, zero, low), (high, high, extent - 1)):
+            zero, place = AffineExpr.const(0), self._affine(subscript)
+            for end, first, second, room in (
+                (low, zero, low, place),
+                (high, high, extent - 1, extent - 1 - place),
+            ):
+                if any(self._is_above(room, guard) for guard in access.guards):
+                    continue
                 if self.decide.at_most(first, second, f"{self.name}: {what}"):
                     continue
                 if any(

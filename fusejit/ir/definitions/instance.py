@@ -168,7 +168,7 @@ def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
 
     padded = {name: e for name, e in binding.shapes.items() if name not in binding.empty}
     lowering = PayloadLowering(
-        builder, elements, binding.dtypes, affine, padded, definition.numpy_bools
+        builder, elements, binding.dtypes, affine, padded, definition.numpy_bools, binding.weak
     )
     refs: list[int] = []
     at = len(reads)

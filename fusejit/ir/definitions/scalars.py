@@ -20,12 +20,16 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.composed_functions import COMPOSED, COMPOSED_BY_NAME, Lower
 from fusejit.ir.definitions.indices import DIM, Index, parse_index
 from fusejit.ir.definitions.written_types import NAMED_TYPES, kernel_dtype, written_type
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import BOOL
+
+READS = ("element", "padded", "gather")
+"""The forms of scalars that read an operand."""
 
 Token = Any
 """What NumPy's promotion sees: a dtype, or the type of a weak Python number."""
@@ -40,9 +44,10 @@ class Scalar(NDArrayOperatorsMixin):
     Attributes
     ----------
     op : str
-        ``"element"``, ``"padded"``, ``"const"``, ``"index"``, ``"cast"``, or a function's name.
+        ``"element"``, ``"padded"``, ``"gather"``, ``"const"``, ``"index"``, ``"cast"``, or a
+        function's name.
     operands : tuple of Scalar
-        Of a padded element the value outside of its operand.
+        Of a padded element the value outside of its operand, of a gathered one its subscripts.
     attr : object
         Of an element the operand's name and its subscripts; of a constant the number and its type;
         of an index the expression; of a cast the type and whether it is signed.
@@ -69,10 +74,15 @@ class Scalar(NDArrayOperatorsMixin):
         exact = getattr(type(value), "exact", None)
         if exact is not None:  # a number of a traced call: the op is made for its value
             return Scalar.of(exact(value))
+        name = getattr(value, "operand_name", None)
+        if name is not None:
+            raise TypeError(f"{name} has axes, or is an output: give its subscripts, {name}[..]")
         raise TypeError(f"a payload computes numbers, not {type(value).__name__}")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         row = UFUNC_ROWS.get(ufunc)
+        if method == "__call__" and not kwargs and ufunc in COMPOSED:
+            return apply(ufunc.__name__, *inputs)
         if method != "__call__" or kwargs or row is None:
             if ufunc is np.positive and method == "__call__":
                 return self
@@ -85,6 +95,12 @@ class Scalar(NDArrayOperatorsMixin):
             return apply("select", *args)
         name = getattr(function, "__name__", str(function))
         raise TypeError(f"np.{name} is not a function of scalars; a payload computes one number")
+
+    def conjugate(self) -> Scalar:
+        """``np.conjugate`` of it."""
+        return apply("conjugate", self)
+
+    conj = conjugate
 
     def __abs__(self) -> Scalar:
         return apply("absolute", self)
@@ -101,7 +117,7 @@ class Scalar(NDArrayOperatorsMixin):
     # -- queries --------------------------------------------------------------------------------
     def elements(self) -> list[tuple[str, tuple[Index, ...]]]:
         """The elements it reads, each once, from left to right."""
-        return list(dict.fromkeys(s.attr for s in self.parts() if s.op in ("element", "padded")))
+        return list(dict.fromkeys(s.attr for s in self.parts() if s.op in READS))
 
     def type_variables(self) -> list[str]:
         """The type variables that it names."""
@@ -117,6 +133,10 @@ class Scalar(NDArrayOperatorsMixin):
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.operands))
+        if self.op == "gather":
+            name, _places = self.attr
+            places = [str(o.attr) if o.op == "index" else str(o) for o in self.operands]
+            return f"{name}[{', '.join(places)}]"
         if self.op in ("element", "padded"):
             name, subscripts = self.attr
             text = f"{name}[{', '.join(map(str, subscripts))}]" if subscripts else name
@@ -155,6 +175,13 @@ def element(operand: str, subscripts: tuple[Index, ...] = ()) -> Scalar:
 def padded(operand: str, subscripts: tuple[Index, ...], outside: Scalar) -> Scalar:
     """An element of an operand, or ``outside`` where a subscript leaves it."""
     return Scalar("padded", (outside,), (operand, subscripts))
+
+
+def gathered(operand: str, subscripts: Sequence[Any]) -> Scalar:
+    """An element of an operand at places that are dims, or integers of other operands."""
+    places = tuple(Index.of(0) if isinstance(s, Scalar) else s for s in subscripts)
+    read = tuple(s if isinstance(s, Scalar) else Scalar("index", (), s) for s in subscripts)
+    return Scalar("gather", read, (operand, places))
 
 
 # -------------------------------------------------------------------- names that formulas may use
@@ -197,6 +224,8 @@ class PayloadLowering:
         The extents of operands that are read as padded ones, if they have elements.
     numpy_bools : bool
         Whether booleans are NumPy's, else those of the dialect.
+    weak : mapping
+        The types of operands that are Python numbers.
     """
 
     def __init__(
@@ -207,8 +236,10 @@ class PayloadLowering:
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
         numpy_bools: bool,
+        weak: Mapping[str, type],
     ) -> None:
         self.builder = builder
+        self._weak = weak
         self._elements = elements
         self._dtypes = dtypes
         self._affine = affine
@@ -253,7 +284,7 @@ class PayloadLowering:
     def _lowered(self, scalar: Scalar) -> Typed:
         if scalar.op == "element":
             ref = self._elements[scalar.attr]
-            return ref, self.builder.dtype_of(ref)
+            return ref, self._weak.get(scalar.attr[0], self.builder.dtype_of(ref))
         if scalar.op == "const":
             return self._const(*scalar.attr)
         if scalar.op == "index":
@@ -262,13 +293,24 @@ class PayloadLowering:
         operands = [self.lower(operand) for operand in scalar.operands]
         if scalar.op == "padded":
             return self._padded(scalar, *operands)
+        if scalar.op == "gather":
+            return self._gathered(scalar, operands)
         if scalar.op == "cast":
             type_, is_signed = scalar.attr
             dtype = self.dtype_of(type_)
             return self._cast(self._strong(operands[0]), dtype, is_signed), dtype
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
+        if scalar.op in COMPOSED_BY_NAME:
+            return self._composed(*COMPOSED_BY_NAME[scalar.op], operands)
         return self._row(scalar.op.removeprefix("np."), operands)
+
+    def _composed(self, ufunc: np.ufunc, lower: Lower, operands: Sequence[Typed]) -> Typed:
+        """A function of NumPy that no row of the table computes."""
+        *loop, result = ufunc.resolve_dtypes((*(token for _, token in operands), None))
+        kernel_dtype(result)
+        refs = [self.strong(*typed, dtype) for typed, dtype in zip(operands, loop, strict=True)]
+        return lower(self.builder, refs, result), result
 
     def _cast(self, ref: int, dtype: np.dtype, is_signed: bool) -> int:
         source = self.builder.dtype_of(ref)
@@ -301,6 +343,20 @@ class PayloadLowering:
         if inside is None:
             return element, dtype
         return b.op("select", [inside, element, self.strong(*outside, dtype)], dtype), dtype
+
+    def _gathered(self, scalar: Scalar, subscripts: Sequence[Typed]) -> Typed:
+        """An element at places that are elements; negative ones count from the end."""
+        name, _places = scalar.attr
+        number = self._elements[(*scalar.attr, True)]
+        dtype = self.builder.dtype_of(number)
+        if name not in self._extents:  # it has no element, and no place may be read
+            return self.builder.const(np.zeros((), dtype)[()], dtype), dtype
+        places = []
+        for (ref, token), extent in zip(subscripts, self._extents[name], strict=True):
+            if np.dtype(token).kind not in "iu":
+                raise TypeError(f"{name} is indexed by integers, not by {np.dtype(token)}")
+            places.append(ref if token is int else self.builder.subscript(ref, extent))
+        return self.builder.extract(number, places, dtype), dtype
 
     def _const(self, number: Any, type_: Any) -> Typed:
         if callable(number):  # of the dtype, such as a combiner's identity

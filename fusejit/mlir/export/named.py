@@ -152,4 +152,4 @@ def _binding(
         elif operand.type != value.type.dtype:
             return None
     dims = dict(zip(definition.dims, op.domain, strict=True))
-    return Binding(definition, attributes, dtypes, dims, {}, shapes, frozenset())
+    return Binding(definition, attributes, dtypes, dims, {}, shapes, frozenset(), {})

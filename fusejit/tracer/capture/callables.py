@@ -91,7 +91,7 @@ _DENIED_BUILTINS = {
     "print": Rule(Verdict.DENY, _EFFECT, "print outside the decorated function"),
     "input": Rule(Verdict.DENY, _EFFECT),
     "open": Rule(Verdict.DENY, _EFFECT),
-    "breakpoint": Rule(Verdict.DENY, _EFFECT, "debug with fuse_jit(enabled=False)"),
+    "breakpoint": Rule(Verdict.DENY, _EFFECT),
     "exec": Rule(Verdict.DENY, "runs code that cannot be followed", "write the code out"),
     "eval": Rule(Verdict.DENY, "runs code that cannot be followed", "write the code out"),
     "globals": Rule(Verdict.DENY, "reads names that cannot be followed", "name the variable"),

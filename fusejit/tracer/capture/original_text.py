@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from fusejit.ir.analysis.lines import shortened
+from fusejit.syntax import fields_of
 
 _LIMIT = 60  # characters
 
@@ -40,7 +41,7 @@ class WrittenTexts(Mapping[str, str]):
 def _written(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     """A copy of an expression with the expressions that its names stand for."""
     made = type(node)()
-    for name, value in vars(node).items():
+    for name, value in fields_of(node):
         if isinstance(value, ast.expr):
             value = _written(value, values)
         elif isinstance(value, list):

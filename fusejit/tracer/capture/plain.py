@@ -12,6 +12,7 @@ import dis
 import functools
 import types
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -29,7 +30,14 @@ from fusejit.tracer.capture.callables import (
     rule_for,
 )
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
-from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path, is_open
+from fusejit.tracer.runtime.captures import (
+    CaptureRegistry,
+    closure_path,
+    defaults_of,
+    global_path,
+    is_open,
+    keyword_defaults_of,
+)
 from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
@@ -129,6 +137,7 @@ def _uses_attributes(function: FunctionType, seen: set[int]) -> bool:
 _ATTRIBUTE_READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _ATTRIBUTE_FUNCTIONS = (getattr, hasattr, setattr, delattr, vars, dir)
 _ATTRIBUTE_WRITES = ("STORE_ATTR", "DELETE_ATTR")
+_OF_FUNCTIONS = ("__defaults__", "__kwdefaults__", "__closure__", "__dict__", "__globals__")
 _LOADS = ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME")
 _GLOBAL_WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 
@@ -183,6 +192,17 @@ class _Vetting:
                 continue
             at = closure_path(function, path, self.entry, name)
             self._value(at, value, f"closure {name}", attributes)
+        if function is not self.entry:  # its default values are arguments
+            keywords = ((at, value) for _, at, value in keyword_defaults_of(function, path))
+            for at, value in (*defaults_of(function, path), *keywords):
+                self._default(at, value, attributes)
+
+    def _default(self, at: Path | None, value: Any, attributes: set[str]) -> None:
+        is_constant = type(value) in CONSTANT_TYPES
+        if at is not None and not is_constant and (is_value(value) or isinstance(value, Enum)):
+            self.captures.read(at, value)
+        elif at is not None or not is_constant:
+            self._value(at, value, "a default value", attributes)
 
     def _global(
         self, function: FunctionType, path: Path | None, name: str, attributes: set[str]
@@ -214,6 +234,10 @@ class _Vetting:
         if is_user_function(value):
             assert at is not None
             self.captures.read(at, value)
+            own = {*vars(value), *_OF_FUNCTIONS} & attributes
+            if own:
+                what = f"reads {min(own)!r} of {text}, without usable source"
+                raise unsupported(what, _AS_ARGUMENT)
             if is_entry_stub(value):
                 value, at = self.captures.decorated(value, at)
             self.function(value, at)

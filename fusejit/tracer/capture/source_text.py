@@ -17,10 +17,17 @@ import weakref
 from collections.abc import Mapping, Sequence
 from types import CellType, CodeType, FunctionType
 
-from fusejit.dataclass import dataclass, field
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.syntax import children, parse
 from fusejit.tracer.capture.new_statements import statement_of
 from fusejit.tracer.capture.original_text import WrittenTexts
+from fusejit.tracer.capture.source_texts import texts_for
+from fusejit.tracer.capture.tool_rewrites import (
+    place_of,
+    rewritten_asserts,
+    with_names,
+    written_names,
+)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -57,12 +64,27 @@ class FunctionSource:
         Names that the module imports: CPython compiles ``np.exp(x)`` differently for them.
     parts : mapping of str to ast.expr
         What names stand for that are none of the user's.
+    rewritten : FunctionNode or None
+        The function as it was compiled, if that is not as it was written: pytest rewrites asserts.
+    text : str
+        The text in which the function stands; empty for a part of a function.
     """
 
     node: FunctionNode
     class_name: str | None
     imported: tuple[str, ...]
     parts: Mapping[str, ast.expr] = field(default_factory=dict)
+    rewritten: FunctionNode | None = None
+    text: str = field(default="", repr=False)
+
+    @property
+    def as_compiled(self) -> FunctionNode:
+        """The function whose bytecode Python runs."""
+        return self.rewritten or self.node
+
+    def of_part(self, node: FunctionNode) -> FunctionSource:
+        """That of a function made from this one."""
+        return replace(self, node=node, rewritten=None, text="")
 
 
 def find_source(function: FunctionType) -> FunctionSource | str:
@@ -71,27 +93,50 @@ def find_source(function: FunctionType) -> FunctionSource | str:
     made = _made_from_trees.get(id(code))
     if made is not None:
         return made
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
-    if not lines:
-        return "no source was found"
-    try:
-        index = _functions_by_line(code.co_filename, "".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return "its file was edited since: it no longer parses"
+    why = "no source was found; define it in a file or in a cell of a notebook"
     matches: list[FunctionSource] = []
-    for candidate in index.get((code.co_firstlineno, code.co_name), ()):
+    for text in texts_for(function):
         try:
-            compiled = compile_function(candidate, candidate.node, code)
-        except (SyntaxError, ValueError):
+            candidates = _candidates(function, text)
+        except (SyntaxError, ValueError, RecursionError):
+            why = "its file was edited since: it no longer parses"
             continue
-        if same_code(compiled, code):
-            if list(compiled.co_positions()) == list(code.co_positions()):
-                return candidate
-            matches.append(candidate)
-    if matches:  # positions differ in the prologue of decorated functions
-        return matches[0]
-    return "its source does not give its bytecode (edited since, or rewritten by another tool)"
+        if candidates or linecache.getlines(code.co_filename, function.__globals__):
+            why = (
+                "its source does not give its bytecode (edited since, or rewritten by another tool)"
+            )
+        for candidate in candidates:
+            try:
+                compiled = compile_function(candidate, candidate.as_compiled, code)
+            except (SyntaxError, ValueError):
+                continue
+            if same_code(compiled, code):
+                if list(compiled.co_positions()) == list(code.co_positions()):
+                    return replace(candidate, text=text)
+                matches.append(replace(candidate, text=text))
+        if matches:  # positions differ in the prologue of decorated functions
+            return matches[0]
+    return why
+
+
+def _candidates(function: FunctionType, text: str) -> Sequence[FunctionSource]:
+    """The functions of a text that may be this one."""
+    code = function.__code__
+    by_line = _functions_by_line(code.co_filename, text)
+    names = written_names(code)
+    name = next((old for old, new in names.items() if new == code.co_name), code.co_name)
+    found = by_line.get((code.co_firstlineno, name), ())
+    if names:
+        return [replace(one, node=with_names(one.node, names)) for one in found]
+    tree = rewritten_asserts(function, text)
+    if tree is None:
+        return found
+    written = {place_of(one.node): one.node for one in found}
+    return [
+        replace(one, node=written[place_of(one.node)], rewritten=one.node)
+        for one in _functions_of(tree).get((code.co_firstlineno, name), ())
+        if place_of(one.node) in written
+    ]
 
 
 _made_from_trees: dict[int, FunctionSource] = {}  # by the ids of code that is alive
@@ -223,33 +268,49 @@ def _same_constants(one: object, other: object) -> bool:
 def _functions_by_line(
     filename: str, text: str
 ) -> dict[tuple[int, str], tuple[FunctionSource, ...]]:
-    """All functions of a file by first line and name, as code objects give them."""
+    """All functions of a text by first line and name, as code objects give them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = parse(text, filename=filename, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     assert isinstance(tree, ast.Module)
-    imported = tuple(_module_imports(tree))
+    return _functions_of(tree)
+
+
+def _functions_of(tree: ast.Module) -> dict[tuple[int, str], tuple[FunctionSource, ...]]:
+    """As `_functions_by_line`.
+
+    A function stands there once for each unit that may have been compiled with it, as that decides
+    which names are known as imports: the module, the statement alone (a cell of IPython), or the
+    body of the function around it (a cell of marimo).
+    """
     found: dict[tuple[int, str], tuple[FunctionSource, ...]] = {}
-    pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+    whole = imports_in(tree)
+    pending: list[tuple[ast.AST, str | None, tuple[tuple[str, ...], ...]]] = [
+        (statement, None, (whole, imports_in(statement))) for statement in reversed(tree.body)
+    ]
     while pending:
-        node, class_name = pending.pop()
+        node, class_name, units = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             if isinstance(node, ast.Lambda):
                 key = (node.lineno, "<lambda>")
             else:
                 first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
                 key = (first, node.name)
-            found[key] = (*found.get(key, ()), FunctionSource(node, class_name, imported))
+            made = (FunctionSource(node, class_name, names) for names in dict.fromkeys(units))
+            found[key] = (*found.get(key, ()), *made)
+        if isinstance(node, ast.FunctionDef):
+            units = (*units[:2], imports_in(ast.Module(body=node.body, type_ignores=[])))
         if isinstance(node, ast.ClassDef):
             captures = (*node.bases, *node.keywords, *node.decorator_list)
-            pending += [(child, class_name) for child in captures]
-            pending += [(child, node.name) for child in node.body]
+            pending += [(child, class_name, units) for child in captures]
+            pending += [(child, node.name, units) for child in node.body]
         else:
-            pending += [(child, class_name) for child in children(node)]
+            pending += [(child, class_name, units) for child in children(node)]
     return found
 
 
-def _module_imports(tree: ast.Module) -> dict[str, None]:
+def imports_in(tree: ast.AST) -> tuple[str, ...]:
+    """The names that a tree imports, without those of functions and classes in it."""
     names: dict[str, None] = {}
     pending: list[ast.AST] = [tree]
     while pending:
@@ -259,7 +320,7 @@ def _module_imports(tree: ast.Module) -> dict[str, None]:
             names.update((name, None) for name in bound if name != "*")
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
             pending += children(node)
-    return names
+    return tuple(names)
 
 
 def _bare_arguments(arguments: ast.arguments) -> ast.arguments:

@@ -16,7 +16,7 @@ import numpy as np
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import deferred_ops
-from fusejit.ir.ops import Assert, HostCall, walk
+from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.active_trace import active_trace, current_trace
@@ -37,7 +37,6 @@ ASSERTS = (
 
 _WHERE = "under a condition that only the kernel can evaluate"
 _REMEDY = "return a flag, and raise outside"
-_MAY_RAISE = (Assert, HostCall)
 
 
 def raises(kind: Any = None, text: Any = None) -> bool:
@@ -92,8 +91,13 @@ def caught_inside(error: BaseException, depth: int) -> None:
 
 def may_raise_deferred(graph: Graph) -> bool:
     """Whether a call may raise where NumPy cannot run it again."""
-    deferred = [op for op in deferred_ops(graph) if isinstance(op, _MAY_RAISE)]
+    deferred = [op for op in deferred_ops(graph) if _may_raise(op)]
     return any(not isinstance(op, Assert) or op.error != EXTENTS_DIFFER for op in deferred)
+
+
+def _may_raise(op: Op) -> bool:
+    """Whether an op may end the call."""
+    return isinstance(op, Assert) or (isinstance(op, HostCall) and op.effect is not Effect.PURE)
 
 
 def refuse_deferred_raises(graph: Graph, tries: bool) -> None:
@@ -106,6 +110,6 @@ def refuse_deferred_raises(graph: Graph, tries: bool) -> None:
             if op.reason == ASSERTS:
                 raise UnsupportedError.at(op.location, ASSERTS)
             raise Fallback(op.reason)
-        if tries and isinstance(op, _MAY_RAISE):
+        if tries and _may_raise(op):
             what = "may raise, after a store to an argument, in a function that has a `try`"
             raise Fallback(f"{what}; raise before the first store")

@@ -33,7 +33,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.iteration import Items, items_of
 from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_loop import TracedLoop
-from fusejit.tracer.control_flow.unrolling import UnrollBudget
+from fusejit.tracer.control_flow.unrolling import UnrollBudget, native_iter
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -69,7 +69,7 @@ class TracedFor(TracedLoop):
         items = items_of(self.iterable)
         budget = UnrollBudget(self.trace)
         if items is None:
-            for item in self.iterable:
+            for item in native_iter(self.iterable):
                 budget.spend()
                 self._require_decided_end()
                 yield item

@@ -13,7 +13,7 @@ from typing import Any
 
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.runtime.active_trace import active_trace
-from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.locations import for_program, needs_python
 
 FREE_ITERATIONS = 16  # a loop of so many may have a long body
 OPS_OF_MANY = 100  # ops and inputs of a loop with more iterations
@@ -46,7 +46,13 @@ class UnrollBudget:
 def within_budget(iterable: Iterable[Any]) -> Iterable[Any]:
     """The items of what a comprehension of the program runs over, as many as may be unrolled."""
     trace = active_trace()
-    return iterable if trace is None else _budgeted(iter(iterable), UnrollBudget(trace))
+    return iterable if trace is None else _budgeted(native_iter(iterable), UnrollBudget(trace))
+
+
+@for_program
+def native_iter(iterable: Iterable[Any]) -> Iterator[Any]:
+    """What a loop of the program takes items from."""
+    return iter(iterable)
 
 
 def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:

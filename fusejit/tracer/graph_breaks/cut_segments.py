@@ -160,7 +160,6 @@ class _Cut:
         self.parameters = list(parameters)
         self.local = local
         self.marks = python
-        self.from_python = python.bound() & local
         self.in_texts = named_in_texts(body, local)
         self.segments: list[Segment] = []
         self.interpreted = NOTHING
@@ -335,11 +334,10 @@ class _Cut:
             body.append(statement_of(f"return {', '.join(outputs)}", run[-1]))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
-        from_python = frozenset(self.from_python & set(inputs))
         on_error = (
             "" if not is_kept else "per_statement" if self.in_loop or self.is_repeated else "undo"
         )
-        self.segments.append(Segment(name, node, from_python, on_error))
+        self.segments.append(Segment(name, node, on_error))
         text = f"{self.helper}.{name}({', '.join(inputs)})"
         if returns:
             text = f"return {text}"

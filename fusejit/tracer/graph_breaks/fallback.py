@@ -7,7 +7,7 @@ import re
 from types import TracebackType
 
 from fusejit.outcome import FAULT, Outcome, OutcomeKind, fallback, numpy_raising
-from fusejit.package_files import is_package_file
+from fusejit.package_files import is_package_code
 from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import needs_python, raised_by_user_code, user_frames
 
@@ -89,7 +89,7 @@ def fault_location(error: BaseException) -> str:
     if innermost is None or _is_meant(innermost) or raised_by_user_code(innermost):
         return ""
     code = innermost.tb_frame.f_code
-    if not is_package_file(code.co_filename):
+    if not is_package_code(code):
         return ""
     name = code.co_filename.rpartition("fusejit")[2].lstrip("/\\")
     return f"{name}:{innermost.tb_lineno}"

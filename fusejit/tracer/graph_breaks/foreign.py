@@ -53,7 +53,8 @@ def why_foreign(text: str, obj: Any) -> str | None:
             return f"{text} has type {kind.__name__}"
         return None
     if not issubclass(kind, type) and any(defined_by(kind, name) for name in _PROTOCOLS):
-        return f"{text} is a foreign array: {kind.__name__}"
+        advice = "; pass its .to_numpy()" if defined_by(kind, "to_numpy") else ""
+        return f"{text} is a foreign array: {kind.__name__}{advice}"
     if defined_by(kind, "__class__") is not object:
         return f"{text} is a {kind.__name__}, which says itself what its __class__ is"
     if _finds_attributes_itself(kind):

@@ -98,10 +98,6 @@ class PythonStatements:
         found = self.native | self.heads | self._choices
         return sorted({s.lineno for s in found if not is_idle(s)})
 
-    def bound(self) -> frozenset[str]:
-        """The names that these statements bind."""
-        return self._names | assigned(self.native) | assigned(self.opened, heads=True)
-
     def marked(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements with parts taken out, but those never reached; fills the three sets."""
         made: list[ast.stmt] = []

@@ -18,15 +18,12 @@ class Segment:
         Under which the split function finds it: ``s0``.
     node : ast.FunctionDef
         Its parameters are the names that it needs.
-    from_python : frozenset of str
-        Parameters that statements of Python have bound: they may be any object.
     on_error : str
         What it does where it raises, if a handler, say, reads what it has bound: `fusejit.options`.
     """
 
     name: str
     node: ast.FunctionDef
-    from_python: frozenset[str]
     on_error: str
 
 

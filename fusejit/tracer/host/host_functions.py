@@ -18,6 +18,7 @@ import fusejit.tracer.reductions.outer_products  # noqa: F401  its handlers are 
 from fusejit.dataclass import dataclass
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.host.host_call_tracing import host_call
+from fusejit.tracer.host.inline_linalg import linalg_in_kernel
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign_operand, stored_into
 from fusejit.tracer.library.numpy_source import primitive_of
@@ -139,9 +140,11 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
         is_masked = options.get("where", True) is not True
         if out is not None and (is_masked or row.name.startswith(_OWN_RULES_FOR_OUT)):
             raise needs_python(f"{row.name} with out= is not traced", MOVE_OUTSIDE)
-        made = host_call(
-            row.name, function, args, options, by_data=row.by_data, multiplies=row.multiplies
-        )
+        made = linalg_in_kernel(row.name, args, options)
+        if made is None:
+            made = host_call(
+                row.name, function, args, options, by_data=row.by_data, multiplies=row.multiplies
+            )
         return made if out is None else stored_into(made, out, row.name)
 
     return handler

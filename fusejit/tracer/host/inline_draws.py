@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import HostExpr, Path, generator_address
-from fusejit.ir.inline_draw_table import BOUNDS, inline_draw
+from fusejit.ir.inline_calls.inline_draws import BOUNDS, inline_draw
 from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -71,7 +71,7 @@ class Draws:
         return function(*bound.args, **bound.kwargs)
 
     def numbers(self, method: str, size: Any, dtype: Any = F64, *parameters: Any) -> Any:
-        """A draw of `fusejit.ir.inline_draw_table`."""
+        """A draw of `fusejit.ir.inline_calls.inline_draws`."""
         row = inline_draw(method, np.dtype(dtype).name)
         if row is None:
             raise Unknown

@@ -173,6 +173,8 @@ class Probe:
             raise needs_python(what, MOVE_OUTSIDE)
         text = f"{type(last).__name__}: {last}"
         otherwise = f"{self.name} was tried with other numbers, for which it raises {text}"
+        if self.trace.is_segment:  # the rest of the function is compiled whatever happens here
+            raise needs_python(otherwise, MOVE_OUTSIDE)
         raise numpy_raises(text, otherwise)
 
     def of_this_call(self) -> tuple[Found, Assignment] | None:

@@ -112,6 +112,8 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 @primitive("setitem")
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
+    if array.kind is not Kind.ARRAY:
+        raise numpy_raises("TypeError: a number does not support item assignment")
     if is_union_scalar(value):
         store(array, index, value)
         return
@@ -133,8 +135,6 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         return
     selection = select(array, index)
     target = array.view(selection.map, selection.extents)
-    if array.kind is Kind.SCALAR:
-        raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
     is_array = isinstance(value, TracedArray) and value.kind is Kind.ARRAY
     if is_array and same_view(value, target):
         note_store_of_itself(target)

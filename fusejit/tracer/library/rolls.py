@@ -52,7 +52,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
     """How far each axis is rolled; an axis may occur several times."""
     axes = list(axis) if isinstance(axis, tuple | list) else [axis]
-    given = list(shift) if isinstance(shift, tuple | list | np.ndarray) else [shift]
+    given = _given(shift, len(axes))
     axes = [normalize_axis(k, array.ndim) for k in axes]
     if len(axes) != len(given):
         if len(axes) == 1:
@@ -66,10 +66,8 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
         whole: Any = each
         if isinstance(each, TracedArray):
             if each.ndim or each.dtype.kind not in "iu":
-                what = (
-                    "np.roll by an array of shifts, or by one that is not an integer, is not traced"
-                )
-                raise unsupported(what, "pass the shifts as Python ints")
+                what = "np.roll by a shift that is not an integer is not traced"
+                raise unsupported(what, "pass the shifts as integers")
             # within the axis, so that sums of them do not wrap around
             wide = each if each.dtype == np.uint64 else astype(each, I64)
             whole = astype(apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
@@ -77,6 +75,23 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
             whole = apply_host("int", each) if isinstance(each, SymbolicNumber) else int(each)
         shifts[k] = whole if type(shifts[k]) is int and not shifts[k] else shifts[k] + whole
     return shifts
+
+
+def _given(shift: Any, num_axes: int) -> list[Any]:
+    """The shifts one by one; of an array whose length varies, one for each axis."""
+    if not isinstance(shift, TracedArray):
+        return list(shift) if isinstance(shift, tuple | list | np.ndarray) else [shift]
+    if shift.ndim != 1:
+        return [shift]
+    decisions = shift.trace.decisions
+    for length in (num_axes, 1):
+        if decisions.equal(shift.extents[0], length, "a shift for each axis of a roll"):
+            return [shift[k] for k in range(length)]
+    num_shifts = decisions.constant(shift.extents[0])
+    if num_shifts is None:
+        what = "np.roll by as many shifts as an array has, for fewer axes, is not traced"
+        raise unsupported(what, "add the shifts of an axis")
+    return [shift[k] for k in range(num_shifts)]
 
 
 def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:

@@ -27,6 +27,7 @@ from fusejit.structured.op import Call, InPython, StructuredOp
 from fusejit.tracer.elementwise.elementwise_op import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.indexing.gathers import check_index
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python
@@ -172,6 +173,9 @@ class _Emission:
             if result is not NotImplemented:
                 return result
         instances = instantiate(self.binding)
+        for operand, axis, integers in self.call.definition.gathers():
+            extent = self.binding.shapes[operand][axis]
+            check_index(self.trace, self._input(integers), extent, axis)
         tokens = {name: o.token for name, o in self.starts.items()}
         tokens |= {name: o.dtype for name, o in self.outs.items()}
         for instance in instances:

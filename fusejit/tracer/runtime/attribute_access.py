@@ -225,7 +225,7 @@ class AttributeAccess:
         if is_traced_type(type(obj)):
             raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
-        delattr(obj, name)
+        native_delattr(obj, name)
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:
         """``obj[key] = value``."""
@@ -236,6 +236,8 @@ class AttributeAccess:
         if method is not None:
             self._invoke(method, (obj, key, value), {})
             return
+        if is_traced_type(type(obj)) and not hasattr(obj, "__setitem__"):
+            raise numpy_raises("TypeError: a number does not support item assignment")
         native_setitem(obj, key, value)
 
     def delete_item(self, obj: Any, key: Any) -> None:
@@ -245,7 +247,9 @@ class AttributeAccess:
         if method is not None:
             self._invoke(method, (obj, key), {})
             return
-        del obj[key]
+        if is_traced_type(type(obj)):
+            raise numpy_raises("items of arrays and numbers cannot be deleted")
+        native_delitem(obj, key)
 
     def augment(self, old: Any, value: Any) -> Any:
         """The right-hand side of ``old += value``, if ``old`` may be changed."""
@@ -359,7 +363,7 @@ def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:
 
 @for_program
 def native_getattr(obj: Any, name: str) -> Any:
-    """Read without a callback; the watch notices user code that it runs (as for the next three)."""
+    """Read without a callback; the watch notices user code that it runs (as for the next five)."""
     return getattr(obj, name)
 
 
@@ -369,16 +373,28 @@ def native_getitem(obj: Any, key: Any) -> Any:
     return obj[key]
 
 
-@for_program
+@functools.partial(for_program, stored="value")
 def native_setattr(obj: Any, name: str, value: Any) -> None:
     """``obj.name = value``."""
     setattr(obj, name, value)
 
 
-@for_program
+@functools.partial(for_program, stored="value")
 def native_setitem(obj: Any, key: Any, value: Any) -> None:
     """``obj[key] = value``."""
     obj[key] = value
+
+
+@for_program
+def native_delattr(obj: Any, name: str) -> None:
+    """``del obj.name``."""
+    delattr(obj, name)
+
+
+@for_program
+def native_delitem(obj: Any, key: Any) -> None:
+    """``del obj[key]``."""
+    del obj[key]
 
 
 @for_program
@@ -393,4 +409,7 @@ def known_item(obj: Any, key: Any) -> Any:
     return obj[key]
 
 
-WATCHED = (native_getattr, native_getitem, native_setattr, native_setitem)
+WATCHED = (
+    *(native_getattr, native_getitem, native_setattr, native_setitem),
+    *(native_delattr, native_delitem),
+)

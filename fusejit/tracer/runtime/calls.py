@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.budget import check_budget
+from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
 from fusejit.tracer.capture.callables import (
     MUTATING_METHODS,
@@ -33,11 +34,11 @@ from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.conditions import not_
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.control_flow.same_objects import same_object
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.runtime.captures import CaptureRegistry, is_hashable
 from fusejit.tracer.runtime.error_state import TracedErrstate
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, here, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.trace_interface import TraceInterface
 from fusejit.tracer.values.union_scalar import is_union_scalar
@@ -123,6 +124,8 @@ class Calls:
             return special(*args, **kwargs)
         if handler is not None:
             return self._native(function, args, kwargs, NATIVE)
+        if is_stop(getattr(function, "__name__", "")):
+            raise Fallback(f"{here()}: the program stops in a debugger")
         owner = getattr(function, "__self__", None)
         if type(owner) in _GENERATORS and (draw := self._trace.handler("draw")) is not None:
             return draw(owner, function.__name__, self._captures.path_of(owner), args, kwargs)

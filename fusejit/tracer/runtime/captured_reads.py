@@ -198,7 +198,8 @@ class CapturedReads:
             SymbolicNumber(self._trace, getattr(obj, part), HostExpr.path(path.attribute(part)))
             for part in ("real", "imag")
         ]
-        return PRIMITIVES["complex_of_parts"](*parts)
+        with self._trace.before_regions():
+            return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
         if (
@@ -238,7 +239,7 @@ class CapturedReads:
             expr = HostExpr.size(path, axis)
             if path.root == "const":
                 extents.append(AffineExpr.const(size))
-            elif size == 1:
+            elif size == 1 and not self._trace.is_general:
                 one = HostExpr("eq", (expr, HostExpr.const(1)))
                 self._trace.decisions.condition(one, True, "an axis of length 1 may be broadcast")
                 extents.append(AffineExpr.const(1))
@@ -260,4 +261,5 @@ class CapturedReads:
         self._trace.graph.buffers.append(buffer)
         self.originals[path] = array
         storage = Storage.of_buffer(self._trace, buffer, path, array)
+        storage.home = self._trace.graph.block  # it was there before the region that reads it first
         return TracedArray.whole(storage, Kind.ARRAY, path)

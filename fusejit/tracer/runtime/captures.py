@@ -10,7 +10,7 @@ from __future__ import annotations
 import array
 import collections
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -284,6 +284,27 @@ def closure_path(
         return None
     index = function.__code__.co_freevars.index(name)
     return path.attribute("__closure__").item(index).attribute("cell_contents")
+
+
+def defaults_of(function: FunctionType, path: Path | None) -> Iterator[tuple[Path | None, object]]:
+    """Default values of a function that a call finds at ``path``, and where it finds them.
+
+    They are counted from the last one, as parameters have them: a longer tuple shifts all.
+    """
+    at = None if path is None else path.attribute("__defaults__")
+    values = function.__defaults__ or ()
+    for place, value in enumerate(values, -len(values)):
+        yield None if at is None else at.item(place), value
+
+
+def keyword_defaults_of(
+    function: FunctionType, path: Path | None
+) -> Iterator[tuple[str, Path | None, object]]:
+    """Names and default values of keyword-only parameters, and where a call finds them."""
+    at = None if path is None else path.attribute("__kwdefaults__")
+    values: dict[str, object] = function.__kwdefaults__ or {}
+    for name, value in values.items():
+        yield name, None if at is None else at.item(name), value
 
 
 def is_open(obj: object) -> bool:

@@ -61,6 +61,7 @@ def trace_function(
     undoes: bool = False,
     formats_in_python: bool = False,
     is_bounded: bool = False,
+    is_general: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on traced values for its arguments and return its graph.
 
@@ -80,6 +81,8 @@ def trace_function(
         Whether text of numbers is left to Python, as another variant would be needed for each.
     is_bounded : bool
         Whether Python runs loops that would be unrolled far: see `tracer.control_flow.unrolling`.
+    is_general : bool
+        Whether extents of 1 are symbols like others: see `fusejit.options`.
 
     Returns
     -------
@@ -101,6 +104,7 @@ def trace_function(
         trace.undoes = undoes
         trace.formats_in_python = is_segment or formats_in_python
         trace.is_bounded = is_bounded
+        trace.is_general = is_general
         try:
             return _trace_once(fn, args, kwargs, trace)
         except Retrace:

@@ -16,7 +16,7 @@ from fusejit.tracer.capture.watch import Watch
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.attribute_access import WATCHED
 from fusejit.tracer.runtime.calls import Calls, native_call
-from fusejit.tracer.runtime.captures import CaptureRegistry
+from fusejit.tracer.runtime.captures import CaptureRegistry, defaults_of, keyword_defaults_of
 from fusejit.tracer.runtime.function_primitives import FunctionPrimitives
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
 from fusejit.tracer.runtime.trace_interface import TraceInterface
@@ -88,6 +88,7 @@ class FrontEnd:
                 self.watch.start()
                 if form.note is not None:
                     self.trace.notes.append(form.note)
+                    self.trace.untraced[function.__code__] = form.note
                 for code in vet(function, path, self.entry, self.captures):
                     self.watch.allow(code)
             else:
@@ -112,17 +113,13 @@ class FrontEnd:
     ) -> None:
         """Default values live outside: a call that leaves an argument out reads them."""
         if function.__defaults__:
-            at = path.attribute("__defaults__") if path is not None else None
             bound.__defaults__ = tuple(
-                self._default(function, None if at is None else at.item(i), value)
-                for i, value in enumerate(function.__defaults__)
+                self._default(function, at, value) for at, value in defaults_of(function, path)
             )
-        keyword_only: dict[str, Any] | None = function.__kwdefaults__
-        if keyword_only:
-            at = path.attribute("__kwdefaults__") if path is not None else None
+        if function.__kwdefaults__:
             bound.__kwdefaults__ = {
-                name: self._default(function, None if at is None else at.item(name), value)
-                for name, value in keyword_only.items()
+                name: self._default(function, at, value)
+                for name, at, value in keyword_defaults_of(function, path)
             }
 
     def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:

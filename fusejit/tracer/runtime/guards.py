@@ -60,6 +60,7 @@ _VALUES = (bool, str, bytes, complex, np.dtype)
 _PARTS = ("start", "stop", "step")
 _HASH_OTHERS = (types.MethodType, types.MethodWrapperType, weakref.ref)  # they may be the user's
 _KEYS = (str, bytes, int, float, complex, bool, type(None), type(Ellipsis))
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of ``__flags__``
 _COMPARING = ("__eq__", "__hash__")
 _OPERATORS = ("__lt__", "__add__", "__sub__", "__mul__", "__or__", "__and__")
 _WRITING = ("__repr__", "__str__", "__format__")
@@ -116,9 +117,16 @@ def guards_of(path: Path, obj: Any) -> list[PathCheck]:
         return [PathCheck(path, CheckKind.EQUAL, obj)]
     if kind is types.FunctionType:
         return [PathCheck(path, CheckKind.CODE, obj.__code__)]
+    of_class = PathCheck(path, CheckKind.TYPE, kind)
     if path.root == "arg":
-        return [PathCheck(path, CheckKind.TYPE, kind)]
-    return [PathCheck(path, CheckKind.IS, obj)]
+        return [of_class]
+    same = PathCheck(path, CheckKind.IS, obj)
+    return [same, of_class] if _may_change(kind) else [same]
+
+
+def _may_change(kind: type) -> bool:
+    """Whether objects of a class may be given another one."""
+    return kind.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
 
 
 def _exactly(path: Path, obj: Any) -> list[PathCheck]:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
+from fusejit.identity import is_entry_code
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.package_files import is_package_file
+from fusejit.package_files import is_package_code, is_package_file
 from fusejit.tracer.runtime.active_trace import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,7 +24,7 @@ NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
-_codes_for_program: dict[CodeType, int] = {}
+_codes_for_program: dict[CodeType, tuple[int, str]] = {}
 _entry_codes: list[CodeType] = []  # keeps the ids of `_entries` valid
 
 MOVE_OUTSIDE = "move it outside the decorated function and pass its result as an argument"
@@ -37,12 +38,13 @@ def mark_entry(function: F) -> F:
     return function
 
 
-def for_program(function: F, depth: int = 0) -> F:
+def for_program(function: F, depth: int = 0, stored: str = "") -> F:
     """Declare that ``function`` does what the program says, so exceptions are the program's.
 
     ``depth`` says how deep it looks into containers among its arguments: a call looks into all.
+    ``stored`` names an argument that it only stores, without a look at it.
     """
-    _codes_for_program[function.__code__] = depth
+    _codes_for_program[function.__code__] = depth, stored
     return function
 
 
@@ -52,8 +54,11 @@ def raised_by_user_code(at: TracebackType) -> bool:
     If one of them is traced the fault is not in the program: Python would have another object.
     """
     frame = at.tb_frame
-    depth = _codes_for_program.get(frame.f_code)
-    return depth is not None and not any(_has_traced(o, depth) for o in frame.f_locals.values())
+    if frame.f_code not in _codes_for_program:
+        return False
+    depth, stored = _codes_for_program[frame.f_code]
+    seen = (obj for name, obj in frame.f_locals.items() if name != stored)
+    return not any(_has_traced(obj, depth) for obj in seen)
 
 
 def _has_traced(obj: Any, depth: int) -> bool:
@@ -64,12 +69,14 @@ def _has_traced(obj: Any, depth: int) -> bool:
     return type(obj).__module__.startswith("fusejit.")
 
 
-def _is_internal(filename: str) -> bool:
+def _is_internal(code: CodeType) -> bool:
+    """Whether frames of some code are fusejit's or NumPy's own."""
+    filename = code.co_filename
     known = _internal.get(filename)
     if known is None:
         known = is_package_file(filename) or filename.startswith(NUMPY_FOLDER)
         _internal[filename] = known
-    return known
+    return known or is_entry_code(code)
 
 
 def _is_operand(code: CodeType) -> bool:
@@ -82,7 +89,7 @@ def user_frames() -> list[FrameType]:
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and id(frame.f_code) not in _entries:
-        if not _is_internal(frame.f_code.co_filename) and not _is_operand(frame.f_code):
+        if not _is_internal(frame.f_code) and not _is_operand(frame.f_code):
             frames.append(frame)
         frame = frame.f_back
     return frames if frame is not None else []
@@ -117,7 +124,7 @@ def location_of(frame: FrameType | None) -> Location:
         code = frame.f_code
         if id(code) in _entries:
             break
-        if not _is_internal(code.co_filename) and not _is_operand(code):
+        if not _is_internal(code) and not _is_operand(code):
             frames.append(frame)
         frame = frame.f_back
     trace = ACTIVE.get()
@@ -164,7 +171,14 @@ def needs_python(what: str, remedy: str) -> NeedsPython:
 
 
 def concretization(what: str, remedy: str) -> ConcretizationError:
-    """As `unsupported`, where Python asks for a value that only the kernel knows."""
+    """As `unsupported`, where Python asks for a value that only the kernel knows.
+
+    A function without usable source may ask for any: then that is what to change.
+    """
+    trace = ACTIVE.get()
+    if trace is not None and trace.untraced:
+        for frame in user_frames()[:1]:
+            remedy = trace.untraced.get(frame.f_code, remedy)
     return _error(ConcretizationError, what, remedy)
 
 
@@ -212,7 +226,7 @@ def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPy
     entry = raised.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
-        if not _is_internal(code.co_filename) and not _is_operand(code):
+        if not _is_internal(code) and not _is_operand(code):
             frames.insert(0, entry.tb_frame)
         entry = entry.tb_next
     if not frames:
@@ -242,7 +256,7 @@ def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
     entries: list[TracebackType] = []
     entry = traceback
     while entry is not None:
-        if not is_package_file(entry.tb_frame.f_code.co_filename):
+        if not is_package_code(entry.tb_frame.f_code):
             entries.append(entry)
         entry = entry.tb_next
     result: TracebackType | None = None

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ class Trace:
         self.formats_in_python = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace
+        self.is_general = False  # whether extents of 1 are symbols like others
         self.undoes = False  # whether stores are undone where a check fails after them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
@@ -76,6 +77,7 @@ class Trace:
         self.decisions.emit_assumption = lambda *args: PRIMITIVES["assume"](self, *args)
         self.graph.guards = self.decisions.guards
         self.notes: list[str] = []
+        self.untraced: dict[CodeType, str] = {}  # code that is traced without callbacks, and why
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
         self.imaginary: dict[Storage, SymbolicNumber] = {}  # n * 1j, of integers n of the call
@@ -279,6 +281,16 @@ class Trace:
     def block(self) -> Block:
         """The block to which ops are appended."""
         return self.blocks[-1]
+
+    @contextmanager
+    def before_regions(self) -> Iterator[None]:
+        """Append ops to the outermost block, before the loops and conditionals being traced."""
+        blocks, regions = self.blocks, self.regions
+        self.blocks, self.regions = blocks[:1], []
+        try:
+            yield
+        finally:
+            self.blocks, self.regions = blocks, regions
 
     def is_repeated_since(self, home: Block) -> bool:
         """Whether a loop that was begun after ``home`` runs what is traced now."""

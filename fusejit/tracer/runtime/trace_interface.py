@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,6 +38,7 @@ class TraceInterface(Protocol):
     """
 
     notes: list[str]
+    untraced: dict[CodeType, str]
     errstate: dict[str, str]
     has_untraced_callee: bool
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]

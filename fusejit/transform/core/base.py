@@ -18,7 +18,7 @@ from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
-from fusejit.package_files import is_package_file
+from fusejit.package_files import is_package_code
 from fusejit.transform.core.equivalence import check_equivalent
 from fusejit.transform.core.errors import ScheduleError, illegal
 from fusejit.transform.core.lookup import op_of, removed_by
@@ -238,6 +238,6 @@ def with_step(
 def _line_of_recipe() -> str:
     """The line outside of fusejit that applies a step."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_package_file(frame.f_code.co_filename):
+    while frame is not None and is_package_code(frame.f_code):
         frame = frame.f_back
     return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -82,10 +82,8 @@ def compiled_lines(segmented: Any) -> Iterator[tuple[int, int]]:
         state = segment.state
         if state is not None and state.variants.compiled:
             yield segment.lines
-        inner = [segment.split, *(() if state is None else state.variants.all_segmented)]
-        for opened in inner:
-            if opened is not None:
-                yield from compiled_lines(opened)
+        for opened in () if state is None else state.variants.all_segmented:
+            yield from compiled_lines(opened)
 
 
 def has_whole_loop(function: Callable[..., Any], fused: Any) -> bool:

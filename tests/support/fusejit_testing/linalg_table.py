@@ -1,15 +1,19 @@
-"""The tables of docs/linalg.md: the operands and subscripts of each op, or an example call."""
+"""Tables of docs/linalg.md and docs/structured.md: ops with their operands, and functions."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
 
 import fusejit.linalg
+from fusejit.ir.definitions.composed_functions import COMPOSED
 from fusejit.ir.definitions.definition import Definition
+from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.linalg.registry import OPS
 from fusejit.structured.op import StructuredOp
+from fusejit.tracer.values.operator_names import OPERATORS
 
 _EXAMPLES = {
     "map": "linalg.map(lambda a, b: a * b, x, y)",
@@ -104,3 +108,11 @@ def _example(name: str) -> str:
     scope = {"np": np, "linalg": fusejit.linalg, "x": x, "y": x + 1, "v": x[0]}
     call = _EXAMPLES[name]
     return f"`{call}` | {str(np.shape(eval(call, scope))).replace(' ', '')}"
+
+
+def formula_functions() -> str:
+    """NumPy's functions that formulas may use, but for what operators compute."""
+    written = {ufunc for name, ufunc in OPERATORS.items() if name != "abs"} | {np.conjugate}
+    known = {ufunc.__name__ for ufunc in {*UFUNC_ROWS, *COMPOSED} - written}
+    text = " ".join(sorted({*known, "where", "conj"}))
+    return f"{textwrap.fill(f'`{text}`', 100, break_long_words=False)}\n"

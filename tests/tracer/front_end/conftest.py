@@ -67,6 +67,7 @@ class FakeTrace:
         self.constants: list[np.ndarray] = []
         self.captured_reads = self  # an object of its own, elsewhere
         self.errstate: dict[str, str] = {}
+        self.untraced: dict[Any, str] = {}
 
     def read(self, path: Path, obj: Any) -> Any:
         if type(obj) in (list, tuple) or is_named_tuple(obj):

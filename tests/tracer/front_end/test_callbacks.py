@@ -331,7 +331,7 @@ def test_helpers_are_inlined_and_their_reads_recorded(front):
     assert front.run(trace, uses_helper, 2.0) == uses_helper(2.0)
     paths = trace.paths()
     assert {"global:helper", "global:scaled", "global:OFFSET"} <= set(paths)
-    assert "global:helper.__defaults__[0]" in paths
+    assert "global:helper.__defaults__[-1]" in paths
     assert "global:helper.__kwdefaults__['k']" in paths
     assert len(paths) == len(set(paths))
 
@@ -509,7 +509,7 @@ def test_default_values_of_the_traced_function_in_a_recursion(front):
     trace = front.FakeTrace()
     result = front.run(trace, recursive_with_default, 2)
     np.testing.assert_array_equal(result, recursive_with_default(2))
-    assert "global:recursive_with_default.__defaults__[0]" in trace.paths()
+    assert "global:recursive_with_default.__defaults__[-1]" in trace.paths()
 
 
 def test_closures_of_a_plain_factory_are_looked_at(front):

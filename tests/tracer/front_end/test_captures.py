@@ -164,7 +164,7 @@ def test_helpers_of_another_module_read_its_globals(front, user_module):
     paths = set(trace.paths())
     assert "closure:step.__globals__['dt']" in paths
     assert "closure:step.__globals__['offset']" in paths
-    assert "closure:step.__defaults__[0]" in paths
+    assert "closure:step.__defaults__[-1]" in paths
     assert "closure:plus.__closure__[0].cell_contents" in paths
 
 

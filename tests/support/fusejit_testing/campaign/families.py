@@ -14,7 +14,9 @@ from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
 from fusejit_testing.programs.failures import with_failures
+from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.grouped_check import check_grouped
+from fusejit_testing.programs.identities import identity_program, identity_program_by_python
 from fusejit_testing.programs.mutation_fuzzer import (
     PROGRAMS,
     SLOWEST,
@@ -26,6 +28,7 @@ from fusejit_testing.programs.mutation_fuzzer import (
 from fusejit_testing.programs.mutation_maker import make_program
 from fusejit_testing.programs.mutation_programs import MutationProgram, deadline
 from fusejit_testing.programs.program_check import check_seed
+from fusejit_testing.programs.rebinding_programs import check_rebinding
 
 SHRINKING = 120.0  # seconds for making a failing program small
 _WAYS = How(fusion="auto", strict=True, others=("aggressive", "none"))
@@ -92,11 +95,9 @@ def _mutations(make: Make, seed: int, jit: bool, folder: Path) -> None:
             check_program(program, folder, how)
 
 
-def _pythons(
-    made: Callable[[MutationProgram], MutationProgram], seed: int, jit: bool, folder: Path
-) -> None:
+def _pythons(make: Make, seed: int, jit: bool, folder: Path) -> None:
     """Programs with statements that Python runs."""
-    program = made(make_program(seed))
+    program = make(seed)
     try:
         for is_jitted in (False, True)[: 1 + jit]:
             with deadline(SLOWEST):
@@ -105,6 +106,29 @@ def _pythons(
                 raise UnsupportedError("refused")
     except Exception as error:
         raise Failed(f"{program.source}\n{_text_of(error)}") from error
+
+
+def _identities(seed: int, jit: bool, folder: Path) -> None:
+    if seed // 7 % 4:
+        _mutations(identity_program, seed, jit, folder)
+    else:
+        _pythons(identity_program_by_python, seed, jit, folder)
+
+
+def _rebinding(seed: int, jit: bool, folder: Path) -> None:
+    for is_jitted in (False, True)[: 1 + jit]:
+        with deadline(SLOWEST):
+            if check_rebinding(seed, folder, jit=is_jitted) == "refused":
+                raise UnsupportedError("refused")
+
+
+def _forks(seed: int, jit: bool, folder: Path) -> None:
+    for is_jitted in (False, True)[: 1 + jit]:
+        try:
+            with deadline(SLOWEST):
+                check_forks(seed, folder, jit=is_jitted)
+        except Exception as error:
+            raise Failed(f"{fork_program(seed).source}\n{_text_of(error)}") from error
 
 
 def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
@@ -137,15 +161,18 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(36, partial(_mutations, PROGRAMS["mutation"])),
-    "joins": Family(20, partial(_mutations, PROGRAMS["joins"])),
-    "library": Family(16, partial(_mutations, PROGRAMS["library"])),
-    "boundaries": Family(8, partial(_pythons, with_boundaries)),
-    "failures": Family(6, partial(_pythons, with_failures)),
-    "two": Family(4, partial(_random, "two")),
-    "edges": Family(4, partial(_random, "edges")),
+    "mutation": Family(26, partial(_mutations, PROGRAMS["mutation"])),
+    "joins": Family(14, partial(_mutations, PROGRAMS["joins"])),
+    "library": Family(12, partial(_mutations, PROGRAMS["library"])),
+    "identities": Family(14, _identities),
+    "rebinding": Family(8, _rebinding),
+    "forks": Family(4, _forks),
+    "boundaries": Family(6, partial(_pythons, lambda seed: with_boundaries(make_program(seed)))),
+    "failures": Family(5, partial(_pythons, lambda seed: with_failures(make_program(seed)))),
+    "two": Family(3, partial(_random, "two")),
+    "edges": Family(3, partial(_random, "edges")),
     "many": Family(2, partial(_random, "many")),
-    "grouped": Family(4, _grouped),
+    "grouped": Family(3, _grouped),
     "surface": Family(7, _surface, lambda: len(_surface_calls())),
 }
 """Shares are of programs without end; calls of `surface` come on top, each once."""

@@ -89,7 +89,8 @@ def _with_boundaries(
 ) -> Iterator[Statement]:
     names = list(known)
     for statement in body:
-        if rng.random() < _OFTEN and not statement.text.startswith(_CONTINUES):
+        belongs = statement.text.startswith(_CONTINUES) or statement.text.endswith("# bound")
+        if rng.random() < _OFTEN and not belongs:
             yield Statement(rng.choice(STATEMENTS).format(rng.choice(names)))
         inner = tuple(_with_boundaries(rng, statement.body, names))
         yield replace(statement, body=inner)

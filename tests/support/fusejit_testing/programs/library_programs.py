@@ -33,6 +33,8 @@ def make_library_program(seed: int) -> MutationProgram:
     returned = random_results(maker)
     last = [k for k, v in maker.names.items() if isinstance(v, np.ndarray | np.generic)][-1:]
     others = [name for name in ("text", "g") if name in maker.names]
+    if " object at 0x" in str(maker.names.get("text")):  # each clone has another address
+        others.remove("text")
     return finished(program, maker, body, [*returned, *last, *others])
 
 

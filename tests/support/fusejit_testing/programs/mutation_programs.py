@@ -23,6 +23,7 @@ import signal
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -174,7 +175,11 @@ def deadline(seconds: float) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class MutationProgram:
-    """A program with sizes to call it with; "variation" in a call is that of `vary`."""
+    """A program with sizes to call it with; "variation" in a call is that of `vary`.
+
+    ``header`` is the line that begins the function ``f``, if it has more than the names of the
+    parameters; ``outside`` is the text of the module before the function.
+    """
 
     seed: int
     parameters: tuple[Parameter, ...]
@@ -182,17 +187,19 @@ class MutationProgram:
     returned: tuple[str, ...]
     container: str
     calls: tuple[dict[str, int], ...]
+    header: str = ""
+    outside: str = ""
 
     @property
     def source(self) -> str:
         """Its text with all that it needs: it runs by itself."""
-        return HELPERS + self.text
+        return HELPERS + self.outside + self.text
 
     @property
     def text(self) -> str:
         """The text of the function ``f``."""
         names = ", ".join(p.name for p in self.parameters)
-        lines = [f"def f({names}):"]
+        lines = [self.header or f"def f({names}):"]
         for statement in self.body:
             lines += statement.lines("    ")
         lines.append(f"    return {self.result_text()}")
@@ -228,16 +235,22 @@ class MutationProgram:
 
         ``outside`` is text of the module before it. The helpers are those of all programs.
         """
-        source = IMPORTS + outside + self.text
+        function: Callable[..., Any] = self.names(folder, outside + self.outside + self.text)["f"]
+        return function
+
+    def names(self, folder: Path, text: str, **given: Any) -> dict[str, Any]:
+        """Write a text into ``folder``, run it with helpers and what is given, return all names."""
+        source = IMPORTS + text
         with tempfile.NamedTemporaryFile(
             "w", suffix=".py", prefix=f"program_{self.seed}_", dir=folder, delete=False
         ) as file:
             file.write(source)
         linecache.checkcache(file.name)
-        namespace: dict[str, Any] = {**helpers(), "__name__": "mutation_program"}
-        exec(compile(source, file.name, "exec"), namespace)
-        function: Callable[..., Any] = namespace["f"]
-        return function
+        namespace: dict[str, Any] = {**helpers(), **given, "__name__": "mutation_program"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # "is" with a literal
+            exec(compile(source, file.name, "exec"), namespace)
+        return namespace
 
     def smaller(self) -> Iterator[MutationProgram]:
         """The programs with one statement, result or call less."""

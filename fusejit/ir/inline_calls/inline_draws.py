@@ -11,7 +11,7 @@ parameters of the draw.
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.ops import HostCall, Op
+from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
 
 _OWNER = "numpy.random.Generator."
@@ -69,8 +69,3 @@ def draw_arguments(op: HostCall) -> tuple[Value, ...]:
     """What the kernel needs: the address of the generator, then the parameters."""
     first = len(op.arguments) - 1 - draw_of(op).num_parameters
     return op.arguments[-1], *op.arguments[first:-1]
-
-
-def is_host_call(op: Op) -> bool:
-    """Whether Python makes a call between kernels."""
-    return isinstance(op, HostCall) and not op.inline

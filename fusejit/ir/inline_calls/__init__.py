@@ -1,0 +1,1 @@
+"""Calls that kernels make themselves instead of the launcher."""
