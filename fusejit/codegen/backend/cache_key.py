@@ -31,6 +31,7 @@ _CODE_MAKERS = (
     "backend.scalar_forms",
     *(path.removeprefix("fusejit.codegen.") for path in (*PROVIDERS, *JIT_PROVIDERS)),
     "intrinsics_jit.division",
+    "intrinsics_jit.gufunc_calls",
     "intrinsics_jit.module_symbols",
     "machine.numba_api",
     "machine.pool",
@@ -45,7 +46,8 @@ def _code_fingerprint() -> str:
     digest = hashlib.sha256()
     for name in _CODE_MAKERS:
         digest.update(name.encode() + b"\0" + _module_file(f"fusejit.codegen.{name}"))
-    digest.update(_module_file("fusejit.ir.scalar_ops.scalar_op_table"))  # names of functions in C
+    for name in ("scalar_ops.scalar_op_table", "inline_calls.inline_linalg"):  # names in C
+        digest.update(_module_file(f"fusejit.ir.{name}"))
     return digest.hexdigest()
 
 
