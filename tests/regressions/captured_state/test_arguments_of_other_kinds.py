@@ -94,7 +94,7 @@ def test_what_is_read_of_a_table_is_compiled(function: Any, args: tuple[Any, ...
             assert_same(function(*args), fused(*args))
     assert fused.variants.all_segmented
     assert not fused.variants.fallbacks
-    assert "variants compiled so far: 1" in fused.explain(*args)
+    assert "variants compiled so far: 1" in fused.explain(*args, detail=True)
     with pytest.raises(UnsupportedError, match="foreign array"):
         fuse_jit(fullgraph=True)(function)(*args)
 
