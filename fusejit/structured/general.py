@@ -122,14 +122,14 @@ class GeneralForm:
             self._warn(str(error))
             return computed(call)
 
-    def explain(self, call: Call) -> str:
+    def explain(self, call: Call, *, detail: bool = False) -> str:
         """What computes a call. Runs nothing."""
         call = replace(call, operands={n: _operand(v) for n, v in call.operands.items()})
         plan = self._plan(call)
         if plan.routine is not None:
             return f"{self.definition.name}: NumPy calls {plan.routine_name}\n"
         views = [view.of(call) for view in plan.views]
-        return str(self.op.entry.explain(*views, **self._keywords(call)))
+        return str(self.op.entry.explain(*views, detail=detail, **self._keywords(call)))
 
     def _keywords(self, call: Call) -> dict[str, Any]:
         """The keywords of the general op for a call."""

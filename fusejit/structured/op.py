@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -189,16 +189,19 @@ class StructuredOp:
             )
         return known
 
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What is fused and compiled for these arguments. Runs nothing."""
+    def explain(self, *args: Any, detail: bool = False, **kwargs: Any) -> str:
+        """What runs compiled for these arguments, with all that is fused if ``detail`` is set.
+
+        Runs nothing.
+        """
         from fusejit.api import why_in_python  # which needs all that compiles
 
         why = why_in_python(self.entry, args, kwargs)
         if not why or self.is_general or not self.state.options.enabled:
-            return str(self.entry.explain(*args, **kwargs))
+            return cast(str, self.entry.explain(*args, detail=detail, **kwargs))
         try:
             call = self.bound(args, kwargs)
-            text = self.general_form(call).explain(call)
+            text = self.general_form(call).explain(call, detail=detail)
         except (TypeError, ValueError) as error:
             return f"{self.__name__} raises {type(error).__name__}: {error}\n"
         return f"{self.__name__} takes its general form for this call: {why}\n{text}"

@@ -102,7 +102,9 @@ def test_the_launcher_reads_the_size() -> None:
     fused(vector(9) > 0.5)
     steps = [type(s).__name__ for s in fused.variants[0].before.program.steps]
     assert steps == ["KernelCall", "ReadInteger", "KernelCall"]
-    assert "Python reads an integer that a kernel computed" in fused.explain(vector(9) > 0.5)
+    assert "Python reads an integer that a kernel computed" in fused.explain(
+        vector(9) > 0.5, detail=True
+    )
 
 
 @pytest.mark.filterwarnings("ignore::fusejit.api.FuseWarning")

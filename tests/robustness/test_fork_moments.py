@@ -95,7 +95,7 @@ def test_a_fork_waits_for_no_lock_and_a_child_takes_them_all(tmp_path: Path) -> 
     assert forked(child) == 0
     end()
     works(g, 3.0)
-    assert "kernel" in g.explain(x)
+    assert "kernel" in g.explain(x, detail=True)
     """,
     )
 

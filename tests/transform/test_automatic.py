@@ -162,7 +162,7 @@ def test_tune(tmp_path: Path) -> None:
     for recipe in (load_recipe(path, by_rows), result):
         fused: Any = fuse_jit(schedule=recipe, fullgraph=True)(softmax)
         np.testing.assert_allclose(fused(*args), softmax(*args))
-        assert "loop over" in fused.explain(*args)
+        assert "loop over" in fused.explain(*args, detail=True)
 
 
 def test_a_saved_recipe_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,4 +218,4 @@ def test_symbols_of_a_recipe() -> None:
     for sizes in ((7, 9, 1), (33, 21, 1), (64, 64, 1), (1, 1, 1)):
         a, b = arrays("mn mn", sizes, "f8")
         np.testing.assert_array_equal(fused(a, b), np.maximum(a + b, 0))
-    assert "d0 < 33, d1 < 18" in fused.explain(np.ones((33, 21)), np.ones((33, 21)))
+    assert "d0 < 33, d1 < 18" in fused.explain(np.ones((33, 21)), np.ones((33, 21)), detail=True)
