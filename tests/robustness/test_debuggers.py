@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import debuggers, fuse_jit
+from fusejit import fuse_jit
+from fusejit.codegen.launcher import debuggers
 from fusejit.notices import FuseWarning
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate

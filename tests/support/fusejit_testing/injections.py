@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from fusejit import debuggers
+from fusejit.codegen.launcher import debuggers
 
 _LONGEST_S = 10
 _END, _LOST = 100, 101
