@@ -8,6 +8,7 @@ arrays and numbers are read through the descriptors of the types that NumPy and 
 from __future__ import annotations
 
 import abc
+import ctypes
 import enum
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -75,6 +76,15 @@ def is_a(obj: object, kinds: type | tuple[type, ...]) -> bool:
 def defined_by(kind: type, name: str) -> type | None:
     """The class among the bases of a type that defines a name."""
     return next((base for base in bases_of(kind) if name in members_of(base)), None)
+
+
+def fields_of(obj: object, base: type) -> bytes:
+    """The memory of the fields that a class written in C gives its objects, as CPython lays it out.
+
+    It has numbers, such as the place of an iterator, and the addresses of other objects.
+    """
+    head = object.__basicsize__
+    return ctypes.string_at(id(obj) + head, base.__basicsize__ - head)
 
 
 def held_by(obj: object, name: str) -> Any:

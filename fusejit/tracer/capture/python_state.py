@@ -9,32 +9,24 @@ frames can reach is noted before the body, and compared after it.
 from __future__ import annotations
 
 import gc
-import operator
 from collections.abc import Iterator
-from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType
+from types import (
+    BuiltinMethodType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
+from fusejit.ir.raw_reads import defined_by, fields_of, members_of
 from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_traced_type
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import user_frames
 
 _MAX_OBJECTS = 10_000
 _ATOMS = (*CONSTANT_TYPES, range, slice)
-_ITERATORS: tuple[type, ...] = (
-    enumerate,
-    zip,
-    map,
-    filter,
-    reversed,
-    type(iter([])),
-    type(iter(())),
-    type(iter(range(0))),
-    type(iter({})),
-    type(iter({}.values())),
-    type(iter({}.items())),
-    type(iter(set())),
-    type(iter("")),
-)
 
 
 class PythonState:
@@ -90,7 +82,8 @@ class PythonState:
 
 def _is_of_the_trace(obj: Any) -> bool:
     kind = type(obj)
-    return is_traced_type(kind) or kind.__module__.partition(".")[0] in ("fusejit", "numpy")
+    is_known = kind.__module__.partition(".")[0] in ("fusejit", "numpy")
+    return is_traced_type(kind) or (is_known and _base_in_c(kind) is None)
 
 
 def _content(obj: Any) -> Iterator[Any]:
@@ -112,10 +105,8 @@ def _content(obj: Any) -> Iterator[Any]:
         frame = obj.gi_frame
         yield -1 if frame is None else frame.f_lasti
         yield from () if frame is None else frame.f_locals.values()
-    elif isinstance(obj, _ITERATORS):
-        yield operator.length_hint(obj, -1)
-        for part in obj.__reduce__()[1:]:
-            yield from part if isinstance(part, tuple) else (part,)
+    elif (base := _base_in_c(type(obj))) is not None:
+        yield fields_of(obj, base)
     yield from _attributes(obj) or ()
 
 
@@ -129,10 +120,18 @@ def _attributes(obj: Any) -> list[Any] | None:
         members = vars(obj) if "<locals>" in obj.__qualname__ else {}
         return [*members.keys(), *members.values()] or None
     kind = type(obj)
-    if isinstance(obj, FunctionType | MethodType) or kind.__module__ == "builtins":
+    is_builtin = kind.__module__ == "builtins" and _base_in_c(kind) is None
+    if isinstance(obj, FunctionType | MethodType) or is_builtin:
         return None
     held = [part for part in gc.get_referents(obj) if part is not kind]
     return held if held or kind.__dictoffset__ else None
+
+
+def _base_in_c(kind: type) -> type | None:
+    """The base of an iterator's class whose fields, which Python does not show, are its place."""
+    base = defined_by(kind, "__next__")
+    is_in_c = base is not None and type(members_of(base)["__next__"]) is WrapperDescriptorType
+    return base if is_in_c and base is not GeneratorType else None
 
 
 def _of_cell(cell: Any) -> Any:
@@ -151,6 +150,6 @@ def _same(left: Any, right: Any) -> bool:
 def _kind(obj: Any) -> str:
     if isinstance(obj, FunctionType):
         return "what a function remembers"
-    if isinstance(obj, (GeneratorType, *_ITERATORS)):
+    if defined_by(type(obj), "__next__") is not None:
         return "an iterator"
     return f"a {type(obj).__name__}"

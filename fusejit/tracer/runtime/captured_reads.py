@@ -75,6 +75,7 @@ class CapturedReads:
         self.entry_stubs: list[FunctionType] = []
         self._trace = trace
         self._paths: dict[Path, Any] = {}
+        self._overwritten: set[Path] = set()
         self._constant_ids: dict[int, tuple[np.ndarray, TracedArray, np.ndarray]] = {}
 
     def check(self, check: PathCheck) -> None:
@@ -93,12 +94,14 @@ class CapturedReads:
         return seen
 
     def path_of(self, obj: Any) -> Path | None:
-        """Where a captured object was found."""
-        return next((path for path, seen in self._paths.items() if seen is obj), None)
+        """Where a captured object was found; the launcher reads it before any effect."""
+        found = (path for path, seen in self._paths.items() if seen is obj)
+        return next((path for path in found if path not in self._overwritten), None)
 
     def overwrite(self, owner: Any, path: Path, seen: Any) -> None:
         """An effect has written to a captured object: what the program sees there from now on."""
         self.written.append(owner)
+        self._overwritten.add(path)
         self._paths[path] = seen
 
     def paths_to(self, obj: Any) -> list[Path]:
