@@ -43,8 +43,9 @@ def product_loops() -> dict[str, int]:
     ['fusejit_matmul_f32', 'fusejit_matmul_f64', 'fusejit_vecdot_f32', 'fusejit_vecdot_f64']
     """
     loops = {
-        **ufunc_loops(np.matmul, PRODUCT_SYMBOL),
-        **ufunc_loops(np.vecdot, DOT_SYMBOL),
+        symbol + dtype: address
+        for ufunc, symbol in ((np.matmul, PRODUCT_SYMBOL), (np.vecdot, DOT_SYMBOL))
+        for dtype, address in ufunc_loops(ufunc).items()
     }
     return loops if len(loops) == 4 else {}
 

@@ -21,7 +21,6 @@ from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic_of, ir, types
 from fusejit.ir.inline_calls.inline_linalg import FE_INVALID, INLINE_LINALG, InlineLinalg
 
-_TOKENS = {types.float32: ("f32", 4), types.float64: ("f64", 8)}
 _BOOL, _I32 = ir.IntType(1), ir.IntType(32)
 
 
@@ -49,31 +48,28 @@ def _typer(row: InlineLinalg) -> Callable[..., Any]:
         pointers, numbers = operands[:num_pointers], operands[num_pointers:]
         if (
             not all(isinstance(p, FlatPointer) for p in pointers)
-            or len({p.dtype for p in pointers}) != 1
-            or pointers[0].dtype not in _TOKENS
+            or any(p.dtype != types.float64 for p in pointers)
             or any(types.unliteral(number) != types.int64 for number in numbers)
         ):
             raise TypingError(f"{row.intrinsic}{operands}")
-        element = pointers[0].dtype
-        token, size = _TOKENS[element]
 
         def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
             starts, lengths = list(values[:num_pointers]), list(values[num_pointers:])
             number = None
             if not row.error:
-                number = cgutils.alloca_once(builder, context.get_data_type(element))
+                number = cgutils.alloca_once(builder, ir.DoubleType())
                 starts.append(number)
-            step = int64(size)
+            step = int64(8)
             along = [builder.mul(length, step) for length in (lengths[0], lengths[-1])]
             steps = [along[0], step]
             if row.error:
                 steps += [along[1], step] * row.num_operands
             arguments = loop_arguments(builder, starts, lengths, steps)
-            called = _checked_loop(builder.module, row.symbol + token)
+            called = _checked_loop(builder.module, row.symbol)
             is_regular = builder.call(called, arguments)
             return is_regular if number is None else builder.load(number)
 
-        result = types.boolean if row.error else element
+        result = types.boolean if row.error else types.float64
         return result(*map(types.unliteral, operands)), codegen
 
     return typed

@@ -2,8 +2,8 @@
 
     %r, %ok = host_call "fusejit.ir.inline_calls.inline_linalg.inv"(%a) inline
 
-`numpy.linalg` calls one gufunc for each of these functions. Kernels call the gufunc's loop through
-its address, so results have NumPy's bits. The second result is false where NumPy raises
+`numpy.linalg` calls one gufunc for each of these functions, in float64. Kernels call its loop
+through its address, so results have NumPy's bits. The second result is false where NumPy raises
 `LinAlgError`; an `Assert` after the call raises it. A function without the error has one result.
 """
 
@@ -61,8 +61,8 @@ class InlineLinalg:
 
     @property
     def symbol(self) -> str:
-        """The LLVM symbol of the loop, before ``f32`` or ``f64``."""
-        return f"fusejit_linalg_{self.name}_"
+        """The LLVM symbol of the loop for float64."""
+        return f"fusejit_linalg_{self.name}"
 
 
 INLINE_LINALG: tuple[InlineLinalg, ...] = (
@@ -78,7 +78,7 @@ _BY_NUMPY = {f"numpy.linalg.{row.name}": row for row in INLINE_LINALG}
 def inline_linalg(numpy_function: str) -> InlineLinalg | None:
     """The row of a function by its dotted name, if this NumPy has its loops."""
     row = _BY_NUMPY.get(numpy_function)
-    return row if row is not None and row.symbol + "f64" in linalg_loops() else None
+    return row if row is not None and row.symbol in linalg_loops() else None
 
 
 def linalg_of(op: HostCall) -> InlineLinalg | None:
@@ -96,8 +96,8 @@ def linalg_loops() -> dict[str, int]:
         ufuncs = [(getattr(module, row.gufunc), row.symbol) for row in INLINE_LINALG]
     except (ImportError, AttributeError):
         return {}
-    loops = [ufunc_loops(ufunc, symbol) for ufunc, symbol in ufuncs]
-    return {name: at for one in loops for name, at in one.items()} if all(loops) else {}
+    loops = {symbol: ufunc_loops(ufunc).get("f64", 0) for ufunc, symbol in ufuncs}
+    return loops if all(loops.values()) else {}
 
 
 def _checked(function: Callable[..., Any], like: Any, *operands: Any) -> tuple[Any, bool]:

@@ -33,8 +33,8 @@ class _UfuncStruct(ctypes.Structure):
     )
 
 
-def ufunc_loops(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
-    """Addresses of the loops of a ufunc for float32 and float64, by symbol and dtype.
+def ufunc_loops(ufunc: np.ufunc) -> dict[str, int]:
+    """Addresses of the loops of a ufunc, under ``f32`` and ``f64``.
 
     Empty where the struct is not as declared: in a debugging or free-threaded Python, say.
     """
@@ -54,5 +54,5 @@ def ufunc_loops(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
         wanted, nargs = ufunc.types.index(text), ufunc.nargs
         if struct.types[nargs * wanted : nargs * (wanted + 1)] != [dtype.num] * nargs:
             return {}
-        found[symbol + name] = struct.functions[wanted] or 0
+        found[name] = struct.functions[wanted] or 0
     return found if all(found.values()) else {}

@@ -12,7 +12,7 @@ from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.operand_types import BOOL, F64
 from fusejit.tracer.values.shapes import Varies
 
 _REAL = "biuf"
@@ -43,17 +43,17 @@ def linalg_in_kernel(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) 
             return None
     except Varies:
         return None
-    single = all(arg.dtype == np.float32 for arg in args)
-    dtype = np.dtype(np.float32 if single else np.float64)
-    given = tuple((arg if arg.dtype == dtype else arg.astype(dtype)).value() for arg in args)
+    given = tuple((arg if arg.dtype == F64 else arg.astype(F64)).value() for arg in args)
     extents = (sides or [matrix])[0].extents if row.error else ()
-    made = trace.new_value(dtype, extents, Kind.ARRAY if row.error else Kind.SCALAR)
+    made = trace.new_value(F64, extents, Kind.ARRAY if row.error else Kind.SCALAR)
     flags = [trace.new_value(BOOL, (), Kind.SCALAR)] if row.error else []
     results = (made, *flags)
     trace.emit(HostCall(results=results, function=row.function, arguments=given, inline=True))
     for flag in flags:
         trace.emit(Assert(condition=flag, reason=row.error, error="raise LinAlgError"))
-    return TracedArray.of_value(trace, made)
+    result = TracedArray.of_value(trace, made)
+    is_single = all(arg.dtype == np.float32 for arg in args)  # NumPy rounds what it gets in float64
+    return result.astype(np.float32) if is_single else result
 
 
 def _is_real(array: TracedArray) -> bool:
