@@ -81,9 +81,9 @@ def explained(
     except FusejitError as error:
         if of.options.fullgraph:
             raise strip_frames(error) from error.__cause__
-        shown = of.variants.segmented or of.splitter.split(error, arguments)
+        shown = of.variants.segmented_for(values) or of.splitter.split(error, values)
         if shown is None and isinstance(error, NeedsPython | ConcretizationError):
-            shown = of.splitter.of_python(error)
+            shown = of.splitter.of_python(error, values)
         if shown is None:
             return Answer.of([f"{name} runs as plain NumPy for this call: {error}"])
         return explain_segments(shown, of.function, of.variants.measured, is_detailed=detail)

@@ -29,6 +29,7 @@ class OutcomeKind(Enum):
     NUMPY_RAISES = "NumPy raises"
     NUMPY_WARNS = "NumPy warns"
     FALLBACK = "fallback"
+    OVERLAP = "overlap"
     GRAPH_BREAK = "graph break"
     REFUSED = "refused"
     OUT_OF_TIME = "out of time"
@@ -90,6 +91,11 @@ FAULT = "an internal error of fusejit, please report it"
 def fallback(reason: str) -> Outcome:
     """NumPy runs the call."""
     return Outcome(OutcomeKind.FALLBACK, reason)
+
+
+def overlap(reason: str) -> Outcome:
+    """NumPy runs the call, as an array that is written shares memory with another one."""
+    return Outcome(OutcomeKind.OVERLAP, reason, remedy="pass a copy of one of them")
 
 
 def guard_failed(reason: str) -> Outcome:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fusejit.codegen.launcher.runtime import OVERLAP
 from fusejit.errors import FusejitError, InternalError
 from fusejit.failures import fault
 from fusejit.interrupts import is_from_handler
 from fusejit.notices import warn
 from fusejit.options import Options
-from fusejit.outcome import Outcome
-from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY
+from fusejit.outcome import Outcome, OutcomeKind
 from fusejit.variants import Variants
 
 
@@ -46,7 +44,7 @@ class Diagnostics:
         """
         cause = str(outcome)
         self._variants.fallbacks[cause] += 1
-        if self._options.is_segment and outcome in (SHARED_MEMORY, OVERLAP):
+        if self._options.is_segment and outcome.kind is OutcomeKind.OVERLAP:
             return
         if self._variants.fallbacks[cause] == 1:
             self.warn_once(f"{self._function.__name__} runs as plain NumPy for this call: {cause}")

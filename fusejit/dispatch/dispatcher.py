@@ -424,7 +424,7 @@ class Dispatcher:
             self.state.fallback_cache.add(args, outcome)
             return outcome
         is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
-        segmented = self.splitter.split(error, self.state.arguments.named(args))
+        segmented = self.splitter.split(error, args)
         if segmented is None and not is_of_python and not self.options.is_segment:
             self.state.fallback_cache.add_signature(args, outcome)
             return outcome
@@ -434,7 +434,7 @@ class Dispatcher:
             return outcome
         name = self.function.__name__
         if segmented is None:
-            segmented = self.splitter.of_python(error)
+            segmented = self.splitter.of_python(error, args)
             if not is_of_python or not self.options.is_segment:
                 self.diagnostics.count(outcome)
         elif not is_of_python:

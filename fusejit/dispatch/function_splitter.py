@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, cast
 
-from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import HOLD_ITEMS, CallGuard, Expected, unwatched_open
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.dispatch.entry_installer import EntryInstaller
@@ -60,19 +60,19 @@ class FunctionSplitter:
         self._installer = installer
         self._tiering = tiering
 
-    def split(self, error: FusejitError, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
+    def split(self, error: FusejitError, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """The function as segments with Python between them; None if no statement can be opened."""
         if isinstance(error, InternalError | VerificationError):
             return None
         if isinstance(error, NeedsPython) and error.is_whole:
             return None
-        return split(self.split_request(), arguments, error)
+        named = self._state.arguments.named(args)
+        return split(self.split_request(), named, error, self._expected(args))
 
     def split_for_types(self, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """The function in segments, for a call with arguments of kinds that no kernel is given."""
         foreign = foreign_arguments(self._state.arguments.named(args), texts_in(self._function))
-        is_full = len(self._variants.for_types) >= MAX_FOR_TYPES
-        if self._options.fullgraph or not foreign or is_full:
+        if self._options.fullgraph or not foreign or self._is_full:
             return None
         made = split_for_types(self.split_request(), self._state.arguments.named(args), foreign)
         if made is None:
@@ -86,6 +86,20 @@ class FunctionSplitter:
             if isinstance(source, str) or is_operand(source.node, parameter):
                 self._diagnostics.warn_once(f"{what}: {why}")
         return self.entered(made)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether there may be no more forms for some calls only."""
+        return len(self._variants.for_types) >= MAX_FOR_TYPES
+
+    def _expected(self, args: tuple[Any, ...]) -> list[Expected] | None:
+        """Expect the lists and dictionaries of a call that cannot be compiled; None without any.
+
+        Calls with arrays in their place may compile.
+        """
+        if self._is_full or {*map(type, args)}.isdisjoint(HOLD_ITEMS):
+            return None
+        return [Expected(type(arg)) if type(arg) in HOLD_ITEMS else Expected() for arg in args]
 
     def split_request(self) -> SplitRequest:
         """The function, and how its segments are compiled."""
@@ -106,13 +120,16 @@ class FunctionSplitter:
         if made is not None:
             return made
         what = "may raise after a store, in a `try` or `with`"
-        return self.of_python(UnsupportedError.at(traced.traced.location, what))
+        return self.of_python(UnsupportedError.at(traced.traced.location, what), args)
 
-    def of_python(self, error: FusejitError) -> SegmentedFunction:
+    def of_python(self, error: FusejitError, args: tuple[Any, ...]) -> SegmentedFunction:
         """A part as Python runs it."""
         made = of_python(self._function, self._state.run_python, error)
-        anything = [Expected() for _ in self._state.arguments.signature.parameters]
-        made.served = self._installer.own_body(), CallGuard(anything, function=self._function)
+        made.expected = self._expected(args)
+        expected = made.expected or [Expected()] * len(args)
+        unwatched = unwatched_open(args, made.expected)
+        guard = CallGuard(expected, function=self._function, unwatched=unwatched)
+        made.served = self._installer.own_body(), guard
         return made
 
     def without_contents(self, args: tuple[Any, ...]) -> SegmentedFunction | None:

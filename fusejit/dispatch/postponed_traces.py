@@ -27,6 +27,7 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.ir.raw_reads import is_a
 from fusejit.outcome import MISS, Outcome
+from fusejit.warm_up.first_calls import LOOK_SECONDS
 
 
 class PostponedTraces:
@@ -42,6 +43,7 @@ class PostponedTraces:
         self._state = state
         self._installer = installer
         self._guard: CallGuard | None = None
+        self._seconds = LOOK_SECONDS  # of the last call that was timed
 
     def look_at(self, args: tuple[Any, ...]) -> Any:
         """Run a checked call; `MISS` if a trace or a variant may serve it."""
@@ -66,7 +68,8 @@ class PostponedTraces:
         is_speculative = self._state.allowance.is_speculative
         passed = 0 if self._guard is None else self._passed(self._guard)
         expected = [Expected(no_array=True) if is_speculative else expected_of(arg) for arg in args]
-        unwatched, due = (SAMPLE, NEVER) if is_speculative else (0, SAMPLE)
+        most = min(SAMPLE, int(LOOK_SECONDS / max(self._seconds, 1e-9)))  # before the next look
+        unwatched, due = (most, NEVER) if is_speculative and most > 1 else (0, max(1, most))
         self._guard = CallGuard(expected, due, self._state.function, unwatched)
         self._installer.install_interpreted(self._guard, "postponed")
         self._state.variants.untraced = self
@@ -74,7 +77,8 @@ class PostponedTraces:
         try:
             return self._state.run_python(*args)
         finally:
-            self._state.allowance.plain += (time.perf_counter() - start) * (1 + passed)
+            self._seconds = time.perf_counter() - start
+            self._state.allowance.plain += self._seconds * (1 + passed)
 
     @contextmanager
     def tracing(self, args: Sequence[Any]) -> Iterator[Callable[[Any], None]]:
@@ -97,7 +101,7 @@ class PostponedTraces:
 
     def _passed(self, guard: CallGuard) -> int:
         """How many calls have passed since the last one that was timed."""
-        return self._state.entry_stub.at_once if guard.unwatched else guard.calls
+        return self._state.entry_stub.at_once if guard.unwatched else max(0, guard.calls - 1)
 
 
 def _signature_of(args: Sequence[Any]) -> tuple[Any, ...]:

@@ -92,6 +92,9 @@ class _Own(HoldsServed):
     Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
     INTERPRET: Any = INTERPRET
+    list: type = list
+    dict: type = dict
+    set: type = set
     without_our_frames: Callable[[BaseException], BaseException] = without_our_frames
 
     @property
@@ -249,9 +252,9 @@ class EntryStub:
         self.at_once = guard.unwatched
         own.calls = repeat(None, self.at_once)
         about = self._layout, self.signature, self._code
-        code = code_of_body(body, guard.unwatched, *about)
+        code = code_of_body(body, guard, *about)
         if code is None:
-            code = self._code_of_text(calling(guard.unwatched))
+            code = code_of_text(calling(guard), *about, guard)
         own.first, own.guard, own.run = no_variant, guard.rejects, body.run
         if body.helper is not None:
             own.helper = body.value

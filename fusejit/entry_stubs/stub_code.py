@@ -6,11 +6,11 @@ import ast
 import copy
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any, cast
 
-from fusejit.codegen.launcher.call_guard import NEVER
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
 from fusejit.identity import standing_for
@@ -70,6 +70,9 @@ else:{_DISPATCHED}"""
 _BARE = """
 nonlocal {free}
 """
+_OF_KINDS = f"""
+nonlocal {{free}}
+if {{other_kinds}}:{_DISPATCHED}"""
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -146,18 +149,34 @@ class StubLayout:
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
 
 
-def calling(unwatched: int) -> str:
+def calling(guard: CallGuard) -> str:
     """The text that calls the user's function after the guard."""
-    return _CALLING.format(guard=textwrap.indent(_guard_text(unwatched), " " * 8))
+    return _CALLING.format(guard=textwrap.indent(_guard_text(guard), " " * 8))
 
 
-def _guard_text(unwatched: int) -> str:
-    """The text of the guard, where so many calls may pass at a time unwatched."""
-    return _GUARDED if not unwatched else _BARE if unwatched == NEVER else _SAMPLED
+def _guard_text(guard: CallGuard) -> str:
+    """The text of a guard, by how many calls may pass at a time unwatched."""
+    if not guard.unwatched:
+        return _GUARDED
+    if guard.unwatched != NEVER:
+        return _SAMPLED
+    return _OF_KINDS if guard.kinds() else _BARE
+
+
+def _other_kinds(guard: CallGuard, own: str, parameters: Iterable[str]) -> str:
+    """Whether an argument is not of the class that the guard asks for, as text."""
+    kinds, names = guard.kinds(), list(parameters)
+    return " or ".join(
+        f"{names[at]}.__class__ is not {own}.{kind.__name__}" for at, kind in kinds.items()
+    )
 
 
 def code_of_text(
-    text: str, layout: StubLayout, signature: inspect.Signature, of_user: CodeType
+    text: str,
+    layout: StubLayout,
+    signature: inspect.Signature,
+    of_user: CodeType,
+    guard: CallGuard | None = None,
 ) -> CodeType:
     """The code of a text above. Cells go by their places: no name of the user's is in it."""
     taken = {*signature.parameters}
@@ -166,13 +185,15 @@ def code_of_text(
         prefix += "_"
     digits = len(str(len(layout.free)))
     neutral = [f"{prefix}{k:0{digits}}" for k in range(len(layout.free))]
+    own = neutral[layout.free.index(layout.own)]
     filled = text.format(
+        other_kinds="" if guard is None else _other_kinds(guard, own, signature.parameters),
         free=", ".join(neutral),
         parameters=_parameters(signature),
         result=f"{prefix}result",
         local=f"{prefix}result",
         error=f"{prefix}error",
-        own=neutral[layout.free.index(layout.own)],
+        own=own,
         **_by_position(signature),
     )
     tree, line = ast.parse(filled), of_user.co_firstlineno
@@ -189,7 +210,7 @@ def code_of_text(
 
 def code_of_body(
     body: FunctionBody,
-    unwatched: int,
+    guard: CallGuard,
     layout: StubLayout,
     signature: inspect.Signature,
     of_user: CodeType,
@@ -199,10 +220,10 @@ def code_of_body(
     definition = None if source is None else as_definition(source.as_compiled)
     if source is None or not layout.has_bodies or definition is None:
         return None
-    text = _guard_text(unwatched)
-    free = ", ".join(layout.free)
-    names = {"free": free, "own": layout.own, "local": layout.local}
-    text = text.format(**names, **_by_position(signature))
+    names = {"free": ", ".join(layout.free), "own": layout.own, "local": layout.local}
+    other_kinds = _other_kinds(guard, layout.own, signature.parameters)
+    text = _guard_text(guard)
+    text = text.format(other_kinds=other_kinds, **names, **_by_position(signature))
     if body.helper is not None:
         text += f"{body.helper} = {layout.own}.helper\n"
     prologue = ast.parse(text).body

@@ -52,6 +52,8 @@ class SegmentedFunction:
         The statements that serve calls now and what is asked first; None if `run` decides.
     expected : sequence of Expected or None
         What the arguments of a call are like that it may serve; None for any call.
+    is_for_foreign : bool
+        Whether it serves only calls with arguments that no kernel is given.
     """
 
     run: Callable[..., Any]
@@ -62,6 +64,7 @@ class SegmentedFunction:
     bodies: dict[Callable[..., Any], FunctionBody] = field(default_factory=dict)
     served: tuple[FunctionBody, CallGuard] | None = None
     expected: Sequence[Expected] | None = None
+    is_for_foreign: bool = False
 
     def takes(self, args: Sequence[Any]) -> bool:
         """Whether it may serve a call."""
@@ -69,7 +72,9 @@ class SegmentedFunction:
             return True
         given = zip(self.expected, args, strict=True)
         return are_like(self.expected, args) and all(
-            why_foreign_within("", arg) is not None for one, arg in given if one.kind is not None
+            why_foreign_within("", arg) is not None
+            for one, arg in given
+            if one.kind is not None and self.is_for_foreign
         )
 
     def serve_by(self, serve: Callable[[], None]) -> None:

@@ -34,7 +34,10 @@ from fusejit.tracer.graph_breaks.split_result import NOTHING, InterpretedParts, 
 
 
 def split(
-    what: SplitRequest, arguments: Mapping[str, Any], error: FusejitError
+    what: SplitRequest,
+    arguments: Mapping[str, Any],
+    error: FusejitError,
+    expected: Sequence[Expected] | None = None,
 ) -> SegmentedFunction | None:
     """Split a function whose trace ended with ``error``; None if that cannot be done.
 
@@ -45,6 +48,8 @@ def split(
         Those of the call by parameter, in order.
     error : FusejitError
         Tells the line.
+    expected : sequence of Expected, optional
+        What the arguments of the calls are like that it may serve; any by default.
     """
     line = _line_in(what.function, error)
     position = error.position
@@ -53,7 +58,7 @@ def split(
     opaque = frozenset(n for n, a in arguments.items() if position is None and is_opaque(a))
     reason = error.outcome.advice
     called = error.called if isinstance(error, NeedsPython) else ""
-    return _split(what, list(arguments), position, opaque, reason, called)
+    return _split(what, list(arguments), position, opaque, reason, called, expected=expected)
 
 
 def split_for_contents(
@@ -92,6 +97,7 @@ def split_for_types(
         what, list(arguments), None, frozenset(foreign), reason, expected=expected, follow=follow
     )
     if made is not None and made.calls_something:
+        made.is_for_foreign = True
         return made
     if not what.is_segment or what.plain is None:
         return None
@@ -100,7 +106,9 @@ def split_for_types(
     source = find_source(what.function)
     body = FunctionBody(what.plain, None if isinstance(source, str) else source)
     served = body, CallGuard(expected, function=what.function)
-    return SegmentedFunction(what.plain, boundaries, served=served, expected=expected)
+    return SegmentedFunction(
+        what.plain, boundaries, served=served, expected=expected, is_for_foreign=True
+    )
 
 
 def split_per_statement(

@@ -25,6 +25,7 @@ from fusejit.codegen.launcher.call_guard import (
     CallGuard,
     Expected,
     unwatched_calls,
+    unwatched_open,
 )
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
@@ -204,8 +205,7 @@ class SegmentProfiler:
                 run = self.split
             self.runs.append(run)
         if not self.depends_on_sizes:
-            free = unwatched_calls(args, NEVER, is_open=True)
-            self._guard_now = self._guard(unwatched=free)
+            self._guard_now = self._guard(unwatched=unwatched_open(args, self.expected))
         else:
             due = self._next_reprofile
             free = unwatched_calls(args, due, is_open=False)

@@ -302,3 +302,22 @@ def test_a_wrong_call_is_an_error_of_python() -> None:
                 call(*args, **kwargs)
             messages.append(str(caught.value).rpartition("add()")[2])
         assert messages[0] == messages[1]
+
+
+class Fields:
+    def __init__(self, memory: np.ndarray) -> None:
+        self.low, self.high = memory[:-1], memory[1:]
+
+
+def test_arrays_that_overlap_are_named() -> None:
+    @fuse_jit
+    def smoothed(fields: Any) -> None:
+        fields.low += fields.high
+
+    memory, expected = np.arange(6.0), np.arange(6.0)
+    with pytest.warns(FuseWarning, match="overlap in memory; pass a copy of one of them"):
+        smoothed(Fields(memory))
+    smoothed.__wrapped__(Fields(expected))
+    assert_same(memory, expected)
+    names = "fields.low, which is written, and fields.high overlap in memory"
+    assert names in str(smoothed.explain(Fields(memory)))

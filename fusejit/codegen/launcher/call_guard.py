@@ -40,6 +40,7 @@ SAMPLE = 256  # calls that pass at a time, where one of so many is checked
 FEW_LOOKS = 1024  # calls after which none is checked any more
 MANY_LOOKS = 1 << 18  # the same, for calls with numbers
 
+HOLD_ITEMS = (list, dict, set)
 CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
@@ -145,6 +146,10 @@ class CallGuard:
             return self._calls
         return int(struct.unpack_from("q", self._table)[0])
 
+    def kinds(self) -> dict[int, type]:
+        """The classes of arguments that are compared even where calls pass unwatched."""
+        return kinds_of(self.expected)
+
     def count(self, calls: int) -> None:
         """Count calls that have passed unwatched."""
         if self._table is None:
@@ -181,6 +186,17 @@ def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
         return 0
     is_last = last_look(args) < due if not is_open else last_look(args) == FEW_LOOKS
     return NEVER if is_last else SAMPLE
+
+
+def kinds_of(expected: Sequence[Expected] | None) -> dict[int, type]:
+    """The arguments, by place, that are lists, dictionaries or sets."""
+    found = ((at, one.kind) for at, one in enumerate(expected or ()))
+    return {at: kind for at, kind in found if kind is not None and kind in HOLD_ITEMS}
+
+
+def unwatched_open(args: Sequence[Any], expected: Sequence[Expected] | None) -> int:
+    """The same where no size matters. Lists are compared by class without a guard."""
+    return NEVER if kinds_of(expected) else unwatched_calls(args, NEVER, is_open=True)
 
 
 def last_look(args: Sequence[Any]) -> int:

@@ -13,7 +13,7 @@ from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
-from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
+from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
 ERRSTATE = fallback("np.errstate asks for exceptions or callbacks")
 WARNS = numpy_raising("NumPy gives a warning, which a filter turns into an exception")
@@ -21,7 +21,7 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
     Status.GUARD: guard_failed("a guard does not hold"),
     Status.LAYOUT: guard_failed("strides or alignment differ"),
-    Status.OVERLAP: fallback("arrays overlap in memory"),
+    Status.OVERLAP: overlap("arrays overlap in memory, and one of them is written"),
     Status.OUT_OF_BOUNDS_IF_RUN: numpy_raising(
         "NumPy raises IndexError: an index is out of bounds",
         "an index is out of bounds in a statement that this call does not run",
@@ -44,7 +44,6 @@ HOST_FAILED = numpy_raising(
     "NumPy raises in a host call, or has another result than expected",
     "a host call has another result than expected",
 )
-OVERLAP = _BY_STATUS[Status.OVERLAP]
 
 
 @contextlib.contextmanager

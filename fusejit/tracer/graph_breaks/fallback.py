@@ -13,9 +13,6 @@ from fusejit.tracer.runtime.locations import needs_python, raised_by_user_code, 
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 
-SHARED_MEMORY = fallback("arguments share memory")
-"""The outcome of a call that stores into an argument that shares memory with another one."""
-
 WRONG_CALL = re.compile(
     r"unexpected keyword|required .*argument|positional argument|multiple values"
 )

@@ -17,8 +17,9 @@ from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, ViewOp, Write, walk
 from fusejit.ir.source import Location
 from fusejit.ir.traced import ArrayClass, CheckKind, TracedFunction
 from fusejit.ir.values import Value, View
+from fusejit.outcome import overlap
 from fusejit.tracer.control_flow.raises import refuse_deferred_raises
-from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
 from fusejit.tracer.runtime.trace import Trace
@@ -96,7 +97,8 @@ def _require_separate_memory(trace: Trace) -> None:
         array = trace.captured_reads.originals[path]
         for other, second in trace.captured_reads.originals.items():
             if other != path and np.may_share_memory(array, second):
-                raise Fallback(SHARED_MEMORY)
+                names = f"{path.user_text()}, which is written, and {other.user_text()}"
+                raise Fallback(overlap(f"{names} overlap in memory"))
 
 
 def _require_known_results(trace: Trace) -> None:
