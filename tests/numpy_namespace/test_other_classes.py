@@ -329,3 +329,36 @@ def test_methods_have_numpy_s_signature(name: str) -> None:
     except ValueError:
         pytest.skip("this version of NumPy says nothing")
     assert inspect.signature(getattr(np.Array, name)) == expected
+
+
+DEVICE_CALLS = (
+    "x.to_device('cpu')",
+    "x.to_device('cpu', stream=None)",
+    "x.to_device('cpu', stream=1)",
+    "x.to_device('gpu')",
+    "x.to_device(device='cpu')",
+    "x.to_device()",
+    "x.__dlpack_device__()",
+    "x.__dlpack__(None)",
+    "x.__dlpack__(stream=1)",
+    "x.__dlpack__(dl_device=(2, 0))",
+    "numpy.from_dlpack(x)",
+    "numpy.from_dlpack(x, device='cpu', copy=True)",
+    "numpy.from_dlpack(x.T, copy=False)",
+    "type(x.__dlpack__(stream=None, max_version=(1, 0), dl_device=(1, 0), copy=True))",
+)
+
+
+@pytest.mark.parametrize("call", DEVICE_CALLS)
+def test_devices(call: str) -> None:
+    def result(namespace: Any) -> Any:
+        x = namespace.arange(6.0).reshape(2, 3) + 1
+        try:
+            return described(eval(call, {"x": x, "numpy": numpy}))
+        except Exception as error:
+            return type(error), str(error)
+
+    by_numpy = result(numpy)
+    for most_operations in (64, 0):
+        with np.threshold(0), np.window(most_operations):
+            assert result(np) == by_numpy
