@@ -57,12 +57,12 @@ def may_keep_arrays(values: Iterable[Any]) -> bool:
         if kind is tuple:  # of ``out``
             if may_keep_arrays(value):
                 return True
-        elif kind not in ATOMS and kind is not Array and any(hasattr(kind, n) for n in _HANDLERS):
+        elif kind in ATOMS or kind is Array:
+            continue
+        elif hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_wrap__"):
             return True
     return False
 
-
-_HANDLERS = ("__array_ufunc__", "__array_wrap__")
 
 NUMBERS = frozenset("biufc")
 """Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
