@@ -50,6 +50,20 @@ def holds_no_array(argument: Any) -> bool:
     return all(map(holds_no_array, argument))
 
 
+def may_keep_arrays(values: Iterable[Any]) -> bool:
+    """Whether NumPy hands the operands to a method of one of the values, which may keep them."""
+    for value in values:
+        kind = type(value)
+        if kind is tuple:  # of ``out``
+            if may_keep_arrays(value):
+                return True
+        elif kind in ATOMS or kind is Array:
+            continue
+        elif hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_wrap__"):
+            return True
+    return False
+
+
 NUMBERS = frozenset("biufc")
 """Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
 
@@ -270,6 +284,8 @@ def call(
     args = unwrapped(args, operands)
     if kwargs:
         kwargs = unwrapped(kwargs, operands)
+    if may_keep_arrays(args) or (kwargs and may_keep_arrays(kwargs.values())):
+        give_away(operands)
     REPORT.count(name)
     return wrapped(function(*args, **kwargs), operands)
 
@@ -281,9 +297,10 @@ def call_operator(original: Callable[..., Any], array: Array, other: Any, name: 
         return call(original, (array, other), {}, name)
     flush_pending(array)
     REPORT.count(name)
-    if kind is not Array and kind is not numpy.ndarray and issubclass(kind, numpy.ndarray):
+    if may_keep_arrays((other,)):
         give_away([array])
-        return wrapped(_with_subclass(array._array, other, name), (array,))
+        if issubclass(kind, numpy.ndarray):
+            return wrapped(_with_subclass(array._array, other, name), (array,))
     if kind is Array:
         flush_pending(other)
         return wrapped(original(array._array, other._array), (array, other))

@@ -271,6 +271,9 @@ def _named(method: Callable[..., Any], name: str, original: Any) -> Callable[...
     method.__name__ = name
     method.__qualname__ = f"Array.{name}"
     method.__doc__ = original.__doc__
+    if (signature := getattr(original, "__text_signature__", None)) is not None:
+        method.__text_signature__ = signature  # type: ignore[attr-defined]
+        method.__wrapped__ = original  # type: ignore[attr-defined]  # `inspect.signature` reads it
     return method
 
 
@@ -296,7 +299,7 @@ _OWN: dict[str, Any] = {
 
 
 def _install() -> None:
-    made = {name: (value, value) for name, value in PROTOCOLS.items()}
+    made = {name: (value, getattr(numpy.ndarray, name, value)) for name, value in PROTOCOLS.items()}
     made |= {name: (value, getattr(numpy.ndarray, name)) for name, value in _OWN.items()}
     for make, names in _MAKERS.items():
         for name in names:

@@ -14,6 +14,7 @@ from fusejit.numpy.array import (
     flush_pending,
     forget_path,
     give_away,
+    may_keep_arrays,
     shows_no_values,
     unwrapped,
     wrapped,
@@ -35,8 +36,6 @@ OF_SHAPES = frozenset(getattr(numpy, name) for name in _OF_SHAPES.split() if has
 CALLS_BACK = frozenset({numpy.apply_along_axis, numpy.apply_over_axes, numpy.piecewise})
 """Functions that hand arrays to functions of the caller, which may keep them."""
 
-_NUMBERS = (numpy.generic, int, float, complex)
-
 
 def _array_ufunc(self: Array, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Run or record a call of a ufunc with an `Array` among its arguments."""
@@ -44,9 +43,6 @@ def _array_ufunc(self: Array, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         recorded = record_call(sys._getframe(1), ufunc, inputs, kwargs)
         if recorded is not None:
             return recorded
-    operands = (*inputs, *kwargs.get("out", ()))
-    if not all(type(x) in (Array, numpy.ndarray) or isinstance(x, _NUMBERS) for x in operands):
-        give_away([x for x in operands if type(x) is Array])  # another class may keep them
     return call(getattr(ufunc, method), inputs, kwargs, ufunc.__name__)
 
 
@@ -68,7 +64,8 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
             return result
     operands = []
     args, kwargs = unwrapped((args, kwargs), operands)
-    if func in CALLS_BACK or not str(getattr(func, "__module__", "")).startswith("numpy"):
+    is_numpys = str(getattr(func, "__module__", "")).startswith("numpy")
+    if func in CALLS_BACK or not is_numpys or may_keep_arrays((*args, *kwargs.values())):
         give_away(operands)
     if not (set(types) - {Array, numpy.ndarray}):
         func = getattr(func, "_implementation", func)  # no second search for overrides

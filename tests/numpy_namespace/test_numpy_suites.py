@@ -5,9 +5,13 @@ Every array of numbers is an `Array` there, and operations are deferred.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from fusejit_testing.numpy_suites import failures, known_differences, with_the_namespace
+from fusejit_testing import numpy_suites
+from fusejit_testing.numpy_suites import MAIN, failures, known_differences, with_the_namespace
 
 _CORE = (
     "dlpack einsum errstate function_base indexing item_selection mem_overlap multiarray "
@@ -55,3 +59,34 @@ def test_imports_are_replaced() -> None:
         "import fusejit.numpy as np",
         "from fusejit.numpy import sin, pi",
     ]
+
+
+def test_the_document_gives_the_figure_of_the_list() -> None:
+    """docs/numpy.md names the command, and as many tests fail as numpy_differences.txt lists."""
+    document = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text("utf-8")
+    assert "`python -m fusejit_testing.numpy_suites`" in document
+    found = re.search(r"([\d,]+)\s+of\s+([\d,]+)\s+tests", document)
+    assert found is not None
+    passed, every = (int(figure.replace(",", "")) for figure in found.groups())
+    assert every - passed == sum(len(known_differences()[name]) for name in MAIN)
+    assert set(MAIN) <= set(SUITES)
+
+
+def test_the_command_prints_the_figure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that fail by NumPy count in no figure."""
+    outcomes = {True: ({"a": "fails"}, 1_200), False: ({"a": "fails", "b": "differs"}, 1_199)}
+    monkeypatch.setattr(
+        numpy_suites, "failures", lambda name, by_numpy, seconds=0: outcomes[by_numpy]
+    )
+    numpy_suites.main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"{MAIN[0]}: 1199 passed, 1 only by NumPy", "    b -- differs"]
+    assert lines[-1] == "5,995 of 6,000 tests that pass by NumPy pass with fusejit.numpy"
+
+
+def test_the_command_runs_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    numpy_suites.main(["_core/test_indexing"])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(r"1\d\d of 1\d\d tests that pass by NumPy pass with fusejit.numpy", last)
