@@ -75,6 +75,14 @@ class Payload:
             return self.arguments[ref]
         return self.instrs[ref - self.num_arguments].dtype
 
+    def constant_of(self, ref: int) -> Any | None:
+        """The number that a ref is, converted or not; None if it is no constant."""
+        instr = self.instrs[ref - self.num_arguments] if ref >= self.num_arguments else None
+        if instr is None or instr.op not in ("const", "cast"):
+            return None
+        number = instr.attr if instr.op == "const" else self.constant_of(instr.operands[0])
+        return None if number is None else np.array(number).astype(instr.dtype).item()
+
     def used_arguments(self) -> frozenset[int]:
         """Which block arguments are read, by operands, extracts or the yield."""
         used = set(self.results)

@@ -11,6 +11,7 @@ from fusejit.errors import ParseError, UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
+from fusejit.ir.linalg_functions import FUNCTIONS
 from fusejit.ir.ops import Operand
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -34,6 +35,8 @@ COMBINER_OPS = {
     "arith.maximumf": "max", "arith.maxsi": "max", "arith.minimumf": "min", "arith.minsi": "min",
 }  # fmt: skip
 BOOL_COMBINER_OPS = {"arith.andi": "and", "arith.ori": "or"}
+LINALG_FUNCTIONS = {"arith.divsi": "div", "math.rsqrt": "rsqrt", "math.round": "round"}
+"""The function of linalg that an operation is, where no scalar op is."""
 
 
 def dtype_of(type_: Any) -> np.dtype | None:
@@ -236,9 +239,8 @@ class BodyReader:
             return self.comparison(op, operands)
         if name in ("arith.maxnumf", "arith.minnumf"):
             return self.number_preferred(op, operands, dtype)
-        if name == "math.rsqrt":
-            root = self.row(op, "math.sqrt", operands)
-            return self.row(op, "arith.divf", [builder.const(1.0, dtype), root])
+        if name in LINALG_FUNCTIONS:
+            return FUNCTIONS[LINALG_FUNCTIONS[name]].lower(builder, operands, dtype)
         return self.row(op, name, operands)
 
     def row(self, op: Any, operation: str, operands: Sequence[int]) -> int:
@@ -253,11 +255,13 @@ class BodyReader:
             operands = [builder.cast(o, unsigned) for o in operands]
         scalar = SCALAR_OPS[row.name]
         read = builder.dtype_of(operands[0])
-        if scalar.ufunc is None or scalar.template(read) is None:
+        if scalar.template(read) is None:
             raise self.complaint(op, f"{row.name} of {read} is not compiled")
-        loop = scalar.ufunc.resolve_dtypes((*[read] * scalar.arity, None))
-        made = builder.op(row.name, operands, loop[-1])
-        return builder.cast(made, dtype) if row.kind == "u" and loop[-1] == read else made
+        made_of = read  # a row without a ufunc computes in the dtype of its operands
+        if scalar.ufunc is not None:
+            made_of = scalar.ufunc.resolve_dtypes((*[read] * scalar.arity, None))[-1]
+        made = builder.op(row.name, operands, made_of)
+        return builder.cast(made, dtype) if row.kind == "u" and made_of == read else made
 
     def comparison(self, op: Any, operands: list[int]) -> int:
         """``cmpi`` and ``cmpf``, with the predicates NumPy has no function for."""

@@ -7,6 +7,7 @@ runs: MLIR itself would read and write outside its arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod, Sym
@@ -39,6 +40,7 @@ class Sizes:
         self, left: AffineExpr, right: AffineExpr, what: str, location: Location
     ) -> None:
         """Two extents are equal."""
+        left, right = _without_common_factor(left, right)
         if left == right:
             return
         for symbol, other in ((right.as_symbol(), left), (left.as_symbol(), right)):
@@ -104,6 +106,18 @@ def host(expr: AffineExpr) -> HostExpr:
     if total is None:
         return HostExpr.const(expr.constant)
     return HostExpr("add", (total, HostExpr.const(expr.constant))) if expr.constant else total
+
+
+def _without_common_factor(left: AffineExpr, right: AffineExpr) -> tuple[AffineExpr, AffineExpr]:
+    """Both sides of an equation divided by what divides all their terms.
+
+    >>> n, m = AffineExpr.symbol("s0"), AffineExpr.symbol("s1")
+    >>> print(*_without_common_factor(9 * n, 9 * m + 18))
+    s0 s1 + 2
+    """
+    numbers = [c for side in (left, right) for c in (side.constant, *(c for _, c in side.terms))]
+    factor = gcd(*numbers)
+    return (left.floordiv(factor), right.floordiv(factor)) if factor > 1 else (left, right)
 
 
 def _number(symbol: str) -> int:
