@@ -26,7 +26,8 @@ from fusejit.mlir.bindings import mlir_modules, run_passes
 from fusejit.mlir.export.patterns import live_ops
 from fusejit.mlir.nesting import require_few_levels
 from fusejit.mlir.read_body import dtype_of
-from fusejit.mlir.read_named import NamedReader, definition_of
+from fusejit.mlir.read_layouts import LayoutReader
+from fusejit.mlir.read_named import definition_of
 from fusejit.mlir.read_state import LayoutOf, is_tensor
 from fusejit.mlir.read_tensors import TensorReader
 from fusejit.mlir.size_facts import Sizes, host
@@ -143,7 +144,7 @@ def _is_index(op: Any) -> bool:
     return len(op.results) == 1 and str(op.results[0].type) == "index"
 
 
-class _Reader(TensorReader, NamedReader):
+class _Reader(TensorReader, LayoutReader):
     """Reads one function once."""
 
     def program(self) -> MlirProgram:
@@ -235,6 +236,10 @@ _HANDLERS: dict[str, Callable[[_Reader, Any], None]] = {
     "tensor.extract_slice": _Reader.extract_slice,
     "tensor.collapse_shape": _Reader.collapse_shape,
     "tensor.expand_shape": _Reader.expand_shape,
+    "tensor.pad": _Reader.pad,
+    "linalg.pack": _Reader.pack,
+    "linalg.unpack": _Reader.unpack,
+    "linalg.softmax": _Reader.softmax,
     "linalg.fill": _Reader.fill,
     "linalg.generic": _Reader.generic,
     "linalg.matmul": _Reader.generic,

@@ -87,6 +87,8 @@ class BodyReader:
         Makes the error for an operation.
     numbers : mapping
         The values from outside that are constants: they are written into the payload.
+    dims : sequence
+        The block arguments that are the dims of the domain themselves, if it has such.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class BodyReader:
         num_dims: int,
         complaint: Complaint,
         numbers: Mapping[Value, Any],
+        dims: Sequence[Any] = (),
     ) -> None:
         self.ops = [op.operation for op in block]
         self.outside = outside
@@ -105,7 +108,7 @@ class BodyReader:
         self.numbers = numbers
         self.complaint = complaint
         self.inputs = [operand for _, operand in inputs]
-        self.indices: dict[Any, AffineExpr] = {}
+        self.indices: dict[Any, AffineExpr] = {d: AffineExpr.dim(k) for k, d in enumerate(dims)}
         self.inside = {arg for arg, _ in inputs} | {arg for arg, _ in outs}
         self.inside |= {r for op in self.ops for r in op.results}
         self.extra: list[Operand] = []
@@ -124,12 +127,15 @@ class BodyReader:
 
     def payload(self, replaced: dict[int, Any]) -> Payload:
         """The payload; result k is ``replaced[k]`` where the yield has a combiner."""
+        return self.builder.finish(self.yielded(replaced))
+
+    def yielded(self, replaced: dict[int, Any]) -> list[int]:
+        """The refs of what the body yields, or of what is combined."""
         skipped = {v.owner for v in self.skipped}
         for op in self.ops[:-1]:
             if op not in skipped:
                 self.read(op)
-        yielded = [replaced.get(k, v) for k, v in enumerate(self.ops[-1].operands)]
-        return self.builder.finish([self.ref(v) for v in yielded])
+        return [self.ref(replaced.get(k, v)) for k, v in enumerate(self.ops[-1].operands)]
 
     skipped: Sequence[Any] = ()
 
@@ -326,5 +332,9 @@ def index_arithmetic(op: Any, operands: Sequence[AffineExpr]) -> AffineExpr | No
             return apply_map(op.attributes["map"], operands)
     except ParseError:
         return None
+    if op.name == "arith.ceildivsi":
+        left, right = operands
+        below = affine_of("floordiv", -left, right)
+        return None if below is None else -below
     names = [host for host, name in INDEX_OPS.items() if name == op.name]
     return affine_of(names[0], *operands) if names else None

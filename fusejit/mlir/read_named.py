@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import bind
+from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.instance import instantiate
+from fusejit.ir.host import HostExpr
+from fusejit.ir.values import Value
 from fusejit.mlir.export.named import WRITTEN, follows_from_maps
 from fusejit.mlir.read_generic import GenericReader
-from fusejit.mlir.size_facts import Sizes
+from fusejit.mlir.size_facts import Sizes, host
 from fusejit.structured.op import StructuredOp
 
 
@@ -49,41 +53,66 @@ class NamedReader(GenericReader):
 
     def named(self, op: Any, named: StructuredOp) -> None:
         """A named op with one output."""
-        operands = list(op.operands)
-        values = [self.entity(v) for v in operands]
-        ranks = {
-            o.name: v.type.rank  # type: ignore[union-attr]
-            for o, v in zip(named.definition.operands, values, strict=True)
-        }
-        definition = named.definition_for(ranks, {})
-        given = {
-            o.name: Given(v.type.dtype, v.type.extents)  # type: ignore[union-attr]
-            for o, v in zip(definition.operands, values, strict=True)
-        }
+        names = [o.name for o in named.definition.operands]
+        operands = dict(zip(names, op.operands, strict=True))
         attributes: dict[str, Any] = {
             name: tuple(int(v) for v in op.attributes[name])
             for name in ("strides", "dilations")
             if name in op.attributes
         }
+        definition = named.definition_for(self.ranks_of(operands), {})
+        self.defined(op, definition, operands, attributes)
+
+    def ranks_of(self, operands: Mapping[str, Any]) -> dict[str, int]:
+        """The ranks of operands, by name."""
+        return {name: len(self.extents_of(value)) for name, value in operands.items()}
+
+    def defined(
+        self,
+        op: Any,
+        definition: Definition,
+        operands: Mapping[str, Any],
+        attributes: Mapping[str, Any],
+    ) -> None:
+        """An operation as the generic op that a definition makes of its operands.
+
+        ``operands`` are the values of the text by the names of the definition, the output included.
+        """
+        values = {name: self.entity(value) for name, value in operands.items()}
+        given = {
+            name: Given(v.type.dtype, v.type.extents)  # type: ignore[union-attr]
+            for name, v in values.items()
+        }
         where = self.location(op)
         what = f"{op.name} of line {where.line}"
         binding = bind(definition, given, attributes, None, _Sizes(self.sizes, what, where))
         (made,) = instantiate(binding)
-        names = [o.name for o in definition.operands]
-        inputs = [self.value(operands[names.index(name)], op) for name, _ in made.reads]
+        inputs = [self.value(operands[name], op) for name, _ in made.reads]
         (output,) = made.outputs
         domain = made.domain
-        init, type_ = self.init(
-            op, operands[-1], output.map, output.combiner, made.payload, 0, domain
-        )
+        target = operands[definition.outputs[0].name]
+        init, type_ = self.init(op, target, output.map, output.combiner, made.payload, 0, domain)
         generic = made.generic(inputs, [None], [self.new(type_)])
         generic.inits = (init,)
         generic.location = where
         self.emit(generic)
         self.known[op.results[0]] = generic.results[0]
-        for operand, (_, indexing_map) in zip(inputs, made.reads, strict=True):
+        gathered = made.payload.gathered()
+        for number, (operand, (_, indexing_map)) in enumerate(zip(inputs, made.reads, strict=True)):
+            if number in gathered:
+                self.require_elements(operand, op)
+                continue
             pairs = zip(indexing_map.results, operand.type.extents, strict=True)
             for axis, (expr, extent) in enumerate(pairs):
                 if expr.as_dim() is None:
                     text = f"{what}, axis {axis}"
                     self.sizes.require_inside(expr, domain, extent, text, where)
+
+    def require_elements(self, source: Value, op: Any) -> None:
+        """An operand that is read at the nearest place inside of it has such places."""
+        where = self.location(op)
+        one = HostExpr.const(1)
+        for axis, extent in enumerate(source.type.extents):
+            if not extent.is_above(0):
+                reason = f"{op.name} of line {where.line}: axis {axis} of its source has no element"
+                self.guard(HostExpr("ge", (host(extent), one)), reason, where)

@@ -24,6 +24,8 @@ from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.read_body import dtype_of
 from fusejit.mlir.size_facts import Sizes, host
 
+DYNAMIC = -(2**63)
+"""What stands for a size that is an operand among static ones."""
 LayoutOf = Callable[[int], tuple[tuple[int, ...], Layout]]
 
 
@@ -74,10 +76,7 @@ class ReaderState:
         if ranked is None or dtype is None or ranked.encoding is not None:
             raise self.complaint(op, f"tensors of type {type_} are not read")
         extents = []
-        for axis in range(ranked.rank):
-            size = (
-                None if ranked.is_dynamic_dim(axis) else AffineExpr.const(ranked.get_dim_size(axis))
-            )
+        for axis, size in enumerate(known_sizes(type_)):
             if path is not None:
                 size = self.axis(path, axis, size)
             assert size is not None
@@ -109,6 +108,16 @@ class ReaderState:
 
     def guard(self, expr: HostExpr, reason: str, location: Location) -> None:
         self.graph.guards.append(Guard(expr, True, location, reason))
+
+    def require_natural(self, size: AffineExpr, op: Any) -> None:
+        """A size that is computed is not negative."""
+        if size.as_symbol() in self.sizes.axes or (size.is_constant and size.constant >= 0):
+            return
+        self.guard(
+            HostExpr("ge", (host(size), HostExpr.const(0))),
+            f"{op.name} of line {self.location(op).line}: the size {size} is negative",
+            self.location(op),
+        )
 
     def symbol(self, expr: HostExpr) -> AffineExpr:
         """A symbol for an integer of the launcher, the same one for the same integer."""
@@ -179,15 +188,22 @@ class ReaderState:
     def type_with(self, type_: Any, dynamic: Sequence[AffineExpr], op: Any) -> TensorType:
         """A tensor type whose ``?`` are given."""
         ir, _ = mlir_modules()
-        ranked, given = ir.RankedTensorType(type_), iter(dynamic)
-        dtype = dtype_of(ranked.element_type)
+        element, given = ir.RankedTensorType(type_).element_type, iter(dynamic)
+        dtype = dtype_of(element)
         if dtype is None:
-            raise self.complaint(op, f"tensors of {ranked.element_type} are not read")
-        extents = tuple(
-            next(given) if ranked.is_dynamic_dim(a) else AffineExpr.const(ranked.get_dim_size(a))
-            for a in range(ranked.rank)
-        )
-        return TensorType(dtype, extents)
+            raise self.complaint(op, f"tensors of {element} are not read")
+        sizes = known_sizes(type_)
+        return TensorType(dtype, tuple(next(given) if s is None else s for s in sizes))
+
+
+def known_sizes(type_: Any) -> list[AffineExpr | None]:
+    """The sizes of a tensor type; None for each ``?``."""
+    ir, _ = mlir_modules()
+    ranked = ir.RankedTensorType(type_)
+    return [
+        None if ranked.is_dynamic_dim(axis) else AffineExpr.const(ranked.get_dim_size(axis))
+        for axis in range(ranked.rank)
+    ]
 
 
 def is_tensor(type_: Any) -> bool:

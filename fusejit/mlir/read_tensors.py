@@ -20,10 +20,8 @@ from fusejit.ir.values import Layout, Value
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.export.mlir_op_table import INDEX_OPS
 from fusejit.mlir.read_body import dtype_of, index_arithmetic, number_of
-from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
+from fusejit.mlir.read_state import DYNAMIC, Empty, ReaderState, is_tensor, known_sizes
 from fusejit.mlir.size_facts import host
-
-DYNAMIC = -(2**63)
 
 
 class TensorReader(ReaderState):
@@ -97,11 +95,9 @@ class TensorReader(ReaderState):
         source = self.entity(op.operands[0])
         self.known[op.results[0]] = source
         if op.name == "tensor.cast" and not isinstance(source, AffineExpr):
-            ir, _ = mlir_modules()
-            ranked = ir.RankedTensorType(op.results[0].type)
-            for axis, extent in enumerate(source.type.extents):
-                if not ranked.is_dynamic_dim(axis):
-                    size = AffineExpr.const(ranked.get_dim_size(axis))
+            sizes = known_sizes(op.results[0].type)
+            for axis, (extent, size) in enumerate(zip(source.type.extents, sizes, strict=True)):
+                if size is not None:
                     self.sizes.require_equal(extent, size, f"axis {axis}", self.location(op))
 
     def from_elements(self, op: Any) -> None:
@@ -172,16 +168,6 @@ class TensorReader(ReaderState):
             else:
                 results.append(offset)
         self.view(op, IndexingMap(len(shape), tuple(results)), shape)
-
-    def require_natural(self, size: AffineExpr, op: Any) -> None:
-        """A size that is computed is not negative."""
-        if size.as_symbol() in self.sizes.axes or (size.is_constant and size.constant >= 0):
-            return
-        self.guard(
-            HostExpr("ge", (host(size), HostExpr.const(0))),
-            f"{op.name} of line {self.location(op).line}: the size {size} is negative",
-            self.location(op),
-        )
 
     def kept_axes(self, op: Any, sizes: Sequence[AffineExpr]) -> list[int]:
         """The axes of a slice that its result has: those dropped are of length 1."""
