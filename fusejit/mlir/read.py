@@ -237,6 +237,8 @@ _HANDLERS: dict[str, Callable[[_Reader, Any], None]] = {
     "tensor.collapse_shape": _Reader.collapse_shape,
     "tensor.expand_shape": _Reader.expand_shape,
     "tensor.pad": _Reader.pad,
+    "linalg.contract": _Reader.category,
+    "linalg.elementwise": _Reader.category,
     "linalg.pack": _Reader.pack,
     "linalg.unpack": _Reader.unpack,
     "linalg.softmax": _Reader.softmax,

@@ -26,10 +26,7 @@ class GenericReader(ReaderState):
         """``linalg.generic``."""
         num_inputs = next(iter(op.attributes["operandSegmentSizes"]))
         operands = list(op.operands)
-        maps = [
-            parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
-            for m in op.attributes["indexing_maps"]
-        ]
+        maps = maps_of(op)
         iterators = iterators_of(op)
         domain = self.domain(op, operands, maps, len(iterators))
         block = op.regions[0].blocks[0]
@@ -63,7 +60,7 @@ class GenericReader(ReaderState):
             inputs=tuple(reader.inputs),
             inits=tuple(inits),
             payload=payload,
-            name=name_of(payload, inits),
+            name="matmul" if op.name == "linalg.matmul" else name_of(payload, inits),
             results=tuple(results),
             location=self.location(op),
         )
@@ -73,7 +70,7 @@ class GenericReader(ReaderState):
             and made.results[0].type.dtype.kind == "f"
             and not made.inits[0].start
         ):
-            made.name = made.library_call = "matmul"
+            made.library_call = "matmul"
         self.emit(made)
         written = constant_written(made)
         if isinstance(written, tuple):
@@ -174,6 +171,14 @@ class GenericReader(ReaderState):
             if identity.tobytes() == dtype.type(self.fills[out]).tobytes():
                 return Init(indexing_map, combiner), out.type
         return Init(indexing_map, combiner, out), out.type
+
+
+def maps_of(op: Any) -> list[IndexingMap]:
+    """The indexing maps of an operation."""
+    return [
+        parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
+        for m in op.attributes["indexing_maps"]
+    ]
 
 
 def iterators_of(op: Any) -> tuple[IteratorType, ...]:

@@ -12,8 +12,10 @@ from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.instance import instantiate
 from fusejit.ir.host import HostExpr
 from fusejit.ir.values import Value
+from fusejit.mlir.export.categories import category_definition
 from fusejit.mlir.export.named import WRITTEN, follows_from_maps
-from fusejit.mlir.read_generic import GenericReader
+from fusejit.mlir.export.patterns import map_text
+from fusejit.mlir.read_generic import GenericReader, maps_of
 from fusejit.mlir.size_facts import Sizes, host
 from fusejit.structured.op import StructuredOp
 
@@ -28,8 +30,18 @@ def definition_of(op: Any) -> StructuredOp | None:
         return None
     own = {"operandSegmentSizes", "linalg.memoized_indexing_maps", *WRITTEN}
     has_others = any(str(a) not in own for a in op.attributes)
-    has_maps = "indexing_maps" in op.attributes and "indexing_maps" in named.definition.attributes
-    return None if has_others or has_maps or name in ("matmul", "fill") else named
+    is_other = has_others or name in ("matmul", "fill") or not _has_own_maps(op, named)
+    return None if is_other else named
+
+
+def _has_own_maps(op: Any, named: StructuredOp) -> bool:
+    """Whether an operation whose maps may be given has those of its definition."""
+    if "indexing_maps" not in op.attributes or "indexing_maps" not in named.definition.attributes:
+        return True
+    definition = named.definition
+    accesses = [*definition.accesses, *(u.access for u in definition.updates)]
+    own = [definition.indexing_map(access, {}, definition.attributes) for access in accesses]
+    return own == maps_of(op)
 
 
 class _Sizes:
@@ -63,6 +75,16 @@ class NamedReader(GenericReader):
         definition = named.definition_for(self.ranks_of(operands), {})
         self.defined(op, definition, operands, attributes)
 
+    def category(self, op: Any) -> None:
+        """``linalg.contract`` and ``linalg.elementwise``."""
+        name = op.name.removeprefix("linalg.")
+        maps = [map_text(m, []) for m in maps_of(op)]
+        kind = str(op.attributes["kind"]) if "kind" in op.attributes else ""
+        kind = kind.partition("<")[2].removesuffix(">")
+        definition = category_definition(name, maps, kind)
+        names = [o.name for o in definition.operands]
+        self.defined(op, definition, dict(zip(names, op.operands, strict=True)), {}, name)
+
     def ranks_of(self, operands: Mapping[str, Any]) -> dict[str, int]:
         """The ranks of operands, by name."""
         return {name: len(self.extents_of(value)) for name, value in operands.items()}
@@ -73,6 +95,7 @@ class NamedReader(GenericReader):
         definition: Definition,
         operands: Mapping[str, Any],
         attributes: Mapping[str, Any],
+        name: str = "",
     ) -> None:
         """An operation as the generic op that a definition makes of its operands.
 
@@ -95,6 +118,7 @@ class NamedReader(GenericReader):
         generic = made.generic(inputs, [None], [self.new(type_)])
         generic.inits = (init,)
         generic.location = where
+        generic.name = name or generic.name
         self.emit(generic)
         self.known[op.results[0]] = generic.results[0]
         gathered = made.payload.gathered()

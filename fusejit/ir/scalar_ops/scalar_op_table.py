@@ -176,8 +176,8 @@ _ROWS: tuple[ScalarOp, ...] = (
     math_function(np.arctanh, "atanh", 1.4, (10.4, 9.16), (0.52, 1.38), mlir="atanh"),
     math_function(np.hypot, "hypot", 0.5, (2.49, 4.96), (0.26, 0.46)),
     math_function(np.cbrt, "cbrt", 0.9, (8.42, 9.87), (0.34, 0.90), mlir="cbrt"),
-    math_function(math.erf, "erf", 1.5, (8.64, 8.83), (0.55, 1.45), half_width=_F32),
-    math_function(math.erfc, "erfc", 1.8, (11.1, 11.4), (0.72, 1.82), half_width=_F32),
+    math_function(math.erf, "erf", 1.5, (8.64, 8.83), (0.55, 1.45), mlir="erf", half_width=_F32),
+    math_function(math.erfc, "erfc", 1.8, (11.1, 11.4), (0.72, 1.82), mlir="erfc", half_width=_F32),
     extremes(
         np.maximum,
         identities=(neutral("biuf", lowest), absorbing("biu", highest)),  # NaN stays NaN
