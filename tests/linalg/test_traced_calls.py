@@ -173,7 +173,7 @@ def test_a_library_call_starts_from_what_is_given(dtype):
     assert_result(out, expected, "out=")
 
 
-# ------------------------------------------------------------------------------------------ winograd
+# ----------------------------------------------------------------------------------- winograd
 WINOGRAD = {
     "winograd_filter_transform": ("F_2_3", (2, 3, 3, 2)),
     "winograd_input_transform": ("F_4_3", (1, 10, 1, 2)),
