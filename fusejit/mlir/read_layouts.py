@@ -86,7 +86,7 @@ class LayoutReader(NamedReader):
         zeros = IndexingMap(rank, (AffineExpr.const(0),) * rank)
         inputs, outs = [(object(), Operand(source, zeros))], [(object(), dtype)]
         how = self.complaint, self.numbers, list(block.arguments)
-        body = BodyReader(block, self.entity, inputs, outs, rank, *how)
+        body = BodyReader(block, self.readable, inputs, outs, rank, *how)
         places = [AffineExpr.dim(axis) - low[axis] for axis in range(rank)]
         leaving = [shape[axis] != extents[axis] for axis in range(rank)]
         (outside,) = body.yielded({})

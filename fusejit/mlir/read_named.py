@@ -120,7 +120,7 @@ class NamedReader(GenericReader):
         generic.location = where
         generic.name = name or generic.name
         self.emit(generic)
-        self.known[op.results[0]] = generic.results[0]
+        self.finish(op, generic.results)
         gathered = made.payload.gathered()
         for number, (operand, (_, indexing_map)) in enumerate(zip(inputs, made.reads, strict=True)):
             if number in gathered:
