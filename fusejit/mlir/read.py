@@ -1,9 +1,9 @@
-"""A ``func.func`` over tensors as a `Graph`, through the real MLIR bindings.
+"""A ``func.func`` over tensors and memrefs as a `Graph`, through the real MLIR bindings.
 
 Named operations of linalg and elementwise operations on tensors are generalised by MLIR's own
 passes first; what is left is ``linalg.generic`` and the operations of the table `_HANDLERS`.
-Results are returned, arguments are never modified: an ``outs`` that is an argument gives its
-elements to start from.
+Results are returned, and tensors are never modified: an ``outs`` that is an argument gives its
+elements to start from. Memrefs are memory of the caller, which stores write to.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from fusejit.mlir.read_body import dtype_of
 from fusejit.mlir.read_memory import MemoryReader
 from fusejit.mlir.read_named import definition_of
 from fusejit.mlir.read_state import LayoutOf, is_shaped, is_tensor
-from fusejit.mlir.read_tensors import TensorReader
 from fusejit.mlir.size_facts import Sizes, host
 
 _OF_NUMBERS = ("arith.", "math.")
@@ -151,7 +150,7 @@ def _is_index(op: Any) -> bool:
     return len(op.results) == 1 and str(op.results[0].type) == "index"
 
 
-class _Reader(MemoryReader, TensorReader):
+class _Reader(MemoryReader):
     """Reads one function once."""
 
     def program(self) -> MlirProgram:

@@ -19,23 +19,28 @@ from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.read_body import BodyReader, dtype_of
 from fusejit.mlir.read_layouts import LayoutReader
 from fusejit.mlir.read_state import Empty, Memory, is_shaped
+from fusejit.mlir.read_tensors import TensorReader
 
 SCALAR = IndexingMap(0, ())
 
 
-class MemoryReader(LayoutReader):
+class MemoryReader(LayoutReader, TensorReader):
     """The handlers of loops, memrefs, numbers and parts of tensors."""
+
+    def read(self, op: Any) -> None:
+        """Read one operation."""
+        raise NotImplementedError
 
     def local(self, type_: TensorType) -> Buffer:
         """Memory of the function itself."""
         buffer = Buffer(f"m{len(self.graph.buffers)}", type_, len(self.graph.buffers))
         self.graph.buffers.append(buffer)
-        self.emit(Alloc(buffer=buffer))
+        self.append(Alloc(buffer=buffer))
         return buffer
 
     def store(self, view: View, value: Value, op: Any) -> None:
         """Write a value into memory."""
-        self.emit(Store(view=view, value=value, version=0, location=self.location(op)))
+        self.append(Store(view=view, value=value, version=0, location=self.location(op)))
 
     def place(self, op: Any, of: Any, subscripts: Sequence[Any]) -> IndexingMap:
         """The map of one element; its subscripts are inside."""
@@ -204,7 +209,7 @@ class MemoryReader(LayoutReader):
             results=results,
             location=self.location(op),
         )
-        self.emit(made)
+        self.append(made)
         numbers = iter(results)
         for at, result in enumerate(op.results):
             self.known[result] = self.tensor_of(buffers[at]) if at in buffers else next(numbers)

@@ -172,11 +172,14 @@ class ReaderState:
         line = f" at line {where.line}" if where.line else ""
         return UnsupportedError(f"@{self.name}: {op.name}{line}: {what}")
 
-    def emit(self, op: Op) -> Any:
-        """Append an op; its first result, if it has one."""
+    def append(self, op: Op) -> None:
         self.graph.block.ops.append(op)
         self.num_emitted += 1
-        return op.results[0] if op.results else None
+
+    def emit(self, op: Op) -> Value:
+        """Append an op; its first result."""
+        self.append(op)
+        return op.results[0]
 
     def entity(self, value: Any) -> Entity:
         if value not in self.known:
@@ -201,7 +204,7 @@ class ReaderState:
             found = self.entity(target)
             assert isinstance(found, Memory)
             where = self.location(op)
-            self.emit(Store(view=found.view, value=value, version=0, location=where))
+            self.append(Store(view=found.view, value=value, version=0, location=where))
 
     def value(self, value: Any, op: Any) -> Value:
         """A graph value."""
