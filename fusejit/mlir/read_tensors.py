@@ -81,7 +81,8 @@ class TensorReader(ReaderState):
             self.scalar(op)
             return
         if isinstance(source, AffineExpr) and str(op.results[0].type) == "i64":
-            value = self.new(TensorType(np.dtype(np.int64)), Kind.PYTHON)
+            name = f"x{self.num_emitted}_{len(self.graph.scalars)}"
+            value = Value(name, TensorType(np.dtype(np.int64)), Kind.PYTHON)
             self.graph.scalars.append(HostScalar(value, host(source)))
             self.known[op.results[0]] = value
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError
+from fusejit import UnsupportedError, fuse_jit
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit_testing import mlir_oracle
@@ -72,6 +72,23 @@ def test_a_division_by_data_is_refused_with_the_reason(name):
     graph = one_op(lambda b: b.op(name, (0, 1), dtype), [dtype, dtype], dtype)
     with pytest.raises(UnsupportedError, match=rf"{name} of int64 .* not a constant: arith\."):
         mlir_text(graph)
+
+
+def of_a_size(x):
+    n = x.shape[0]
+    return x * (n % 4), x + (n << 2), x - (n >> 1), x * (n // -3), x[: n // 3 % 2]
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_sizes_are_divided_and_shifted_by_constants(fused, monkeypatch):
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    text = fuse_jit(of_a_size).mlir(np.ones(8), fused=fused)
+    function = load(text)
+    assert len(function.program.parameters) == 1  # no integer is one of its own
+    assert function.mlir() == text
+    for n in (0, 1, 7, 8):
+        for actual, wanted in zip(function(np.ones(n)), of_a_size(np.ones(n)), strict=True):
+            np.testing.assert_array_equal(actual, wanted)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
