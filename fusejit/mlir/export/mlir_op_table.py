@@ -173,9 +173,9 @@ def affine_of(operation: str, left: AffineExpr, right: AffineExpr) -> AffineExpr
     if number is None or number < 0 or (number > _MAX_SHIFT and operation in ("lshift", "rshift")):
         return None
     if operation == "lshift":
-        return left * 2**number
+        return left * (1 << number)
     if operation == "rshift":
-        return left.floordiv(2**number)
+        return left.floordiv(1 << number)
     if operation == "floordiv" and number:
         return left.floordiv(number)
     return left.mod(number) if operation == "mod" and number else None
