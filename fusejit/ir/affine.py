@@ -165,19 +165,22 @@ class AffineExpr:
     def floordiv(self, denominator: int | AffineExpr) -> AffineExpr:
         """``self floordiv denominator``; parts that divide evenly leave the quotient.
 
-        >>> print((4 * AffineExpr.dim(0) + AffineExpr.symbol("s0")).floordiv(4))
-        d0 + (s0) floordiv 4
+        >>> print((4 * AffineExpr.dim(0) + AffineExpr.symbol("s0") - 8).floordiv(4))
+        d0 + (s0) floordiv 4 - 2
         """
         den = _denominator(denominator)
         if den == 1:
             return self
         if isinstance(den, Sym):
-            return AffineExpr(((FloorDiv(self, den), 1),), 0)
-        even = AffineExpr(tuple((a, c // den) for a, c in self.terms if c % den == 0), 0)
-        rest = AffineExpr(tuple((a, c) for a, c in self.terms if c % den), self.constant)
-        if rest.is_constant:
-            return even + rest.constant // den
-        return even + AffineExpr(((FloorDiv(rest, den), 1),), 0)
+            return _quotient(self, den)
+        even = tuple((a, c // den) for a, c in self.terms if c % den == 0)
+        uneven = tuple((a, c) for a, c in self.terms if c % den)
+        whole, left = divmod(self.constant, den)
+        if not uneven:
+            return AffineExpr(even, whole)
+        if left:
+            return AffineExpr(even, 0) + _quotient(AffineExpr(uneven, self.constant), den)
+        return AffineExpr(even, whole) + _quotient(AffineExpr(uneven, 0), den)
 
     def mod(self, denominator: int | AffineExpr) -> AffineExpr:
         """``self mod denominator``; multiples of the denominator drop out."""
@@ -335,6 +338,10 @@ class AffineExpr:
 
     def __repr__(self) -> str:
         return f"AffineExpr({self})"
+
+
+def _quotient(numerator: AffineExpr, denominator: int | Sym) -> AffineExpr:
+    return AffineExpr(((FloorDiv(numerator, denominator), 1),), 0)
 
 
 def _factor(atom: Atom) -> str:

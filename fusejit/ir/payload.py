@@ -75,6 +75,14 @@ class Payload:
             return self.arguments[ref]
         return self.instrs[ref - self.num_arguments].dtype
 
+    def constant_of(self, ref: int) -> Any | None:
+        """The number that a ref is, converted or not; None if it is no constant."""
+        instr = self.instrs[ref - self.num_arguments] if ref >= self.num_arguments else None
+        if instr is None or instr.op not in ("const", "cast"):
+            return None
+        number = instr.attr if instr.op == "const" else self.constant_of(instr.operands[0])
+        return None if number is None else np.array(number).astype(instr.dtype).item()
+
     def used_arguments(self) -> frozenset[int]:
         """Which block arguments are read, by operands, extracts or the yield."""
         used = set(self.results)
@@ -227,6 +235,29 @@ class PayloadBuilder:
     def extract(self, operand: int, subscripts: Sequence[int], dtype: np.dtype) -> int:
         """Element of input ``operand`` at computed subscripts."""
         return self.add(Instr("extract", tuple(subscripts), dtype, operand))
+
+    def padded(
+        self,
+        operand: int,
+        subscripts: Sequence[AffineExpr],
+        extents: Sequence[AffineExpr],
+        leaving: Sequence[bool],
+        outside: int,
+    ) -> int:
+        """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of the axes ``leaving``."""
+        zero, clipped, inside = self.const(0, I64), [], None
+        for subscript, extent, may_leave in zip(subscripts, extents, leaving, strict=True):
+            ref = self.index(subscript)
+            if may_leave:
+                last = self.op("minimum", [ref, self.index(extent - 1)], I64)
+                within = self.op("maximum", [last, zero], I64)
+                test = self.op("equal", [ref, within], BOOL)
+                inside = test if inside is None else self.op("logical_and", [inside, test], BOOL)
+                ref = within
+            clipped.append(ref)
+        dtype = self.dtype_of(operand)
+        element = self.extract(operand, clipped, dtype)
+        return element if inside is None else self.op("select", [inside, element, outside], dtype)
 
     def subscript(self, ref: int, extent: AffineExpr) -> int:
         """An index as NumPy takes it, which may count from the end, counted from the start."""

@@ -57,6 +57,11 @@ _NUM_INPUTS = {"select": 3} | dict.fromkeys(f"{_BINARY} {_SIGNS}".split(), 2)
 """The number of inputs of the kinds that have not one."""
 
 
+def num_inputs(kind: str) -> int:
+    """The number of inputs of a kind."""
+    return _NUM_INPUTS.get(kind, 1)
+
+
 def pointwise(
     name: str,
     operands: Mapping[str, Any],
@@ -216,7 +221,7 @@ def elementwise(
     """
     if kind not in KINDS:
         raise ValueError(f"elementwise: there is no kind {kind!r}; there are {', '.join(KINDS)}")
-    expected = _NUM_INPUTS.get(kind, 1)
+    expected = num_inputs(kind)
     if len(inputs) != expected:
         raise TypeError(f"elementwise: {kind} takes {expected} inputs, not {len(inputs)}")
     target = out if init is None else init

@@ -13,7 +13,7 @@ from typing import Any
 from fusejit.errors import FusejitError
 
 PACKAGES = ("torch_mlir", "mlir")
-DIALECTS = ("affine", "arith", "func", "linalg", "math", "tensor")
+DIALECTS = ("affine", "arith", "func", "linalg", "math", "memref", "scf", "tensor")
 
 
 class MlirMissingError(FusejitError, ImportError):

@@ -54,14 +54,14 @@ def load(text: str, function: str | None = None) -> MlirFunction:
     Parameters
     ----------
     text : str
-        A module with ``func.func`` over tensors (linalg, tensor, arith and math operations).
+        A module with ``func.func`` over tensors or memrefs.
     function : str, optional
         Which function; without it, the module's only public one.
 
     Returns
     -------
     MlirFunction
-        A callable that takes an array for each tensor and a number for each scalar parameter.
+        A callable that takes an array for each tensor and memref, and a number for each scalar.
 
     Raises
     ------
@@ -79,8 +79,9 @@ def load(text: str, function: str | None = None) -> MlirFunction:
 class MlirFunction:
     """A function read from MLIR text.
 
-    Results are returned as new arrays; arguments are never modified, those that the text names as
-    ``outs`` included. It is compiled once for each combination of memory layouts.
+    Results are new arrays. Tensors are never modified, those that the text names as ``outs``
+    included; memrefs hold what the function writes to them. It is compiled once for each
+    combination of memory layouts.
 
     Attributes
     ----------
@@ -177,7 +178,11 @@ class MlirFunction:
             raise TypeError(f"{name} is an array of {dtype}, not of {argument.dtype}")
         if argument.ndim != parameter.type.rank:
             raise ValueError(f"{name} has {parameter.type.rank} axes, not {argument.ndim}")
-        return argument if argument.flags.aligned else argument.copy()
+        if argument.flags.aligned:
+            return argument
+        if parameter.is_memory:
+            raise ValueError(f"{name} is not aligned, and the function may write to it")
+        return argument.copy()
 
     def _named(self, args: tuple[Any, ...]) -> dict[str, Any]:
         return {p.name: a for p, a in zip(self.program.parameters, args, strict=True)}
@@ -239,7 +244,7 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
             buffer = buffers[parameter.name]
             order = tuple(range(parameter.type.rank)) if buffer.order is None else buffer.order
             expected = ArrayClass(
-                parameter.type.dtype, parameter.type.rank, order, buffer.layout, writeable=False
+                parameter.type.dtype, parameter.type.rank, order, buffer.layout, buffer.writeable
             )
             checks.append(PathCheck(path, CheckKind.ARRAY, expected))
         else:

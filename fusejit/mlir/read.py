@@ -1,9 +1,9 @@
-"""A ``func.func`` over tensors as a `Graph`, through the real MLIR bindings.
+"""A ``func.func`` over tensors and memrefs as a `Graph`, through the real MLIR bindings.
 
 Named operations of linalg and elementwise operations on tensors are generalised by MLIR's own
 passes first; what is left is ``linalg.generic`` and the operations of the table `_HANDLERS`.
-Results are returned, arguments are never modified: an ``outs`` that is an argument gives its
-elements to start from.
+Results are returned, and tensors are never modified: an ``outs`` that is an argument gives its
+elements to start from. Memrefs are memory of the caller, which stores write to.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field
 from fusejit.errors import ParseError, UnsupportedError, VerificationError
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostScalar
 from fusejit.ir.host import HostExpr, Path
@@ -26,11 +27,12 @@ from fusejit.mlir.bindings import mlir_modules, run_passes
 from fusejit.mlir.export.patterns import live_ops
 from fusejit.mlir.nesting import require_few_levels
 from fusejit.mlir.read_body import dtype_of
-from fusejit.mlir.read_named import NamedReader, definition_of
-from fusejit.mlir.read_state import LayoutOf, is_tensor
-from fusejit.mlir.read_tensors import TensorReader
+from fusejit.mlir.read_memory import MemoryReader
+from fusejit.mlir.read_named import definition_of
+from fusejit.mlir.read_state import LayoutOf, is_shaped, is_tensor
 from fusejit.mlir.size_facts import Sizes, host
 
+_OF_NUMBERS = ("arith.", "math.")
 GENERALIZE = (
     "builtin.module(inline,func.func(convert-elementwise-to-linalg,linalg-generalize-named-ops))"
 )
@@ -38,11 +40,15 @@ GENERALIZE = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the function: a tensor with its type, or a number (``type`` of rank 0)."""
+    """A parameter of the function: a tensor with its type, or a number (``type`` of rank 0).
+
+    One that ``is_memory`` is a memref, which the function may write to.
+    """
 
     name: str
     type: TensorType
     is_tensor: bool
+    is_memory: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -97,7 +103,7 @@ def read_mlir(
         sizes = Sizes()
         while True:
             sizes.grown = False
-            sizes.guards = []
+            sizes.guards, sizes.ranges = [], {}
             program = _Reader(chosen, sizes, layouts).program()
             if not sizes.grown:
                 break
@@ -129,21 +135,22 @@ def _function(module: Any, name: str | None) -> Any:
 
 
 def _needs_generalizing(function: Any) -> bool:
-    known = {"linalg.generic", *_HANDLERS}
-    ops = [op.operation for op in function.regions[0].blocks[0]]
-    return any(
-        (op.name not in known and not _is_index(op) and definition_of(op) is None)
-        or (op.name.startswith(("arith.", "math.")) and is_tensor(op.results[0].type)
-            and op.name != "arith.constant")
-        for op in ops
-    )  # fmt: skip
+    def is_read(op: Any) -> bool:
+        if op.name == "scf.for":
+            return not _needs_generalizing(op)
+        if op.name.startswith(_OF_NUMBERS):
+            return op.name == "arith.constant" or not is_tensor(op.results[0].type)
+        return op.name in known or _is_index(op) or definition_of(op) is not None
+
+    known = {"scf.yield", *_HANDLERS}
+    return not all(is_read(op.operation) for op in function.regions[0].blocks[0])
 
 
 def _is_index(op: Any) -> bool:
     return len(op.results) == 1 and str(op.results[0].type) == "index"
 
 
-class _Reader(TensorReader, NamedReader):
+class _Reader(MemoryReader):
     """Reads one function once."""
 
     def program(self) -> MlirProgram:
@@ -156,6 +163,7 @@ class _Reader(TensorReader, NamedReader):
             self.read(op.operation)
         self.graph.guards += self.sizes.guards
         self.graph.block.ops = live_ops(self.graph)
+        self.graph = with_versions(self.graph)
         return MlirProgram(
             self.name, self.graph, tuple(parameters), tuple(self.returned), self.constants
         )
@@ -170,6 +178,12 @@ class _Reader(TensorReader, NamedReader):
                 type_ = self.tensor_type(argument.type, self.function, Path("arg", name))
                 found.append(Parameter(name, type_, True))
                 self.known[argument] = self.array(name, type_, path, len(found) - 1)
+                continue
+            if is_shaped(argument.type):
+                type_ = self.tensor_type(argument.type, self.function, Path("arg", name))
+                found.append(Parameter(name, type_, True, is_memory=True))
+                buffer = self.buffer(name, type_, path, len(found) - 1, writeable=True)
+                self.known[argument] = self.tensor_of(buffer)
                 continue
             if text == "index":
                 found.append(Parameter(name, TensorType(np.dtype(np.int64)), False))
@@ -190,15 +204,19 @@ class _Reader(TensorReader, NamedReader):
         handler = _HANDLERS.get(op.name)
         if handler is None and (named := definition_of(op)) is not None:
             self.named(op, named)
+            self.done.add(op)
             return
         if handler is None and _is_index(op):
             handler = _Reader.index_op
+        if handler is None and op.name.startswith(_OF_NUMBERS):
+            handler = _Reader.scalar
         if handler is None:
             raise self.complaint(op, "this operation is not read")
         try:
             handler(self, op)
         except ParseError as error:
             raise self.complaint(op, str(error)) from error
+        self.done.add(op)
 
     def returns(self, op: Any) -> None:
         """``func.return``."""
@@ -235,6 +253,25 @@ _HANDLERS: dict[str, Callable[[_Reader, Any], None]] = {
     "tensor.extract_slice": _Reader.extract_slice,
     "tensor.collapse_shape": _Reader.collapse_shape,
     "tensor.expand_shape": _Reader.expand_shape,
+    "tensor.extract": _Reader.extract,
+    "tensor.insert": _Reader.insert,
+    "tensor.insert_slice": _Reader.insert_slice,
+    "tensor.pad": _Reader.pad,
+    "memref.alloc": _Reader.alloc,
+    "memref.alloca": _Reader.alloc,
+    "memref.cast": _Reader.alias,
+    "memref.copy": _Reader.memref_copy,
+    "memref.dealloc": _Reader.nothing,
+    "memref.dim": _Reader.dim,
+    "memref.load": _Reader.extract,
+    "memref.store": _Reader.memref_store,
+    "memref.subview": _Reader.subview,
+    "scf.for": _Reader.loop,
+    "linalg.contract": _Reader.category,
+    "linalg.elementwise": _Reader.category,
+    "linalg.pack": _Reader.pack,
+    "linalg.unpack": _Reader.unpack,
+    "linalg.softmax": _Reader.softmax,
     "linalg.fill": _Reader.fill,
     "linalg.generic": _Reader.generic,
     "linalg.matmul": _Reader.generic,

@@ -11,6 +11,7 @@ from fusejit.errors import ParseError, UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
+from fusejit.ir.linalg_functions import FUNCTIONS
 from fusejit.ir.ops import Operand
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -34,6 +35,8 @@ COMBINER_OPS = {
     "arith.maximumf": "max", "arith.maxsi": "max", "arith.minimumf": "min", "arith.minsi": "min",
 }  # fmt: skip
 BOOL_COMBINER_OPS = {"arith.andi": "and", "arith.ori": "or"}
+LINALG_FUNCTIONS = {"arith.divsi": "div", "math.rsqrt": "rsqrt", "math.round": "round"}
+"""The function of linalg that an operation is, where no scalar op is."""
 
 
 def dtype_of(type_: Any) -> np.dtype | None:
@@ -84,6 +87,8 @@ class BodyReader:
         Makes the error for an operation.
     numbers : mapping
         The values from outside that are constants: they are written into the payload.
+    dims : sequence
+        The block arguments that are the dims of the domain themselves, if it has such.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class BodyReader:
         num_dims: int,
         complaint: Complaint,
         numbers: Mapping[Value, Any],
+        dims: Sequence[Any] = (),
     ) -> None:
         self.ops = [op.operation for op in block]
         self.outside = outside
@@ -102,7 +108,7 @@ class BodyReader:
         self.numbers = numbers
         self.complaint = complaint
         self.inputs = [operand for _, operand in inputs]
-        self.indices: dict[Any, AffineExpr] = {}
+        self.indices: dict[Any, AffineExpr] = {d: AffineExpr.dim(k) for k, d in enumerate(dims)}
         self.inside = {arg for arg, _ in inputs} | {arg for arg, _ in outs}
         self.inside |= {r for op in self.ops for r in op.results}
         self.extra: list[Operand] = []
@@ -121,12 +127,15 @@ class BodyReader:
 
     def payload(self, replaced: dict[int, Any]) -> Payload:
         """The payload; result k is ``replaced[k]`` where the yield has a combiner."""
+        return self.builder.finish(self.yielded(replaced))
+
+    def yielded(self, replaced: dict[int, Any]) -> list[int]:
+        """The refs of what the body yields, or of what is combined."""
         skipped = {v.owner for v in self.skipped}
         for op in self.ops[:-1]:
             if op not in skipped:
                 self.read(op)
-        yielded = [replaced.get(k, v) for k, v in enumerate(self.ops[-1].operands)]
-        return self.builder.finish([self.ref(v) for v in yielded])
+        return [self.ref(replaced.get(k, v)) for k, v in enumerate(self.ops[-1].operands)]
 
     skipped: Sequence[Any] = ()
 
@@ -236,9 +245,8 @@ class BodyReader:
             return self.comparison(op, operands)
         if name in ("arith.maxnumf", "arith.minnumf"):
             return self.number_preferred(op, operands, dtype)
-        if name == "math.rsqrt":
-            root = self.row(op, "math.sqrt", operands)
-            return self.row(op, "arith.divf", [builder.const(1.0, dtype), root])
+        if name in LINALG_FUNCTIONS:
+            return FUNCTIONS[LINALG_FUNCTIONS[name]].lower(builder, operands, dtype)
         return self.row(op, name, operands)
 
     def row(self, op: Any, operation: str, operands: Sequence[int]) -> int:
@@ -253,11 +261,13 @@ class BodyReader:
             operands = [builder.cast(o, unsigned) for o in operands]
         scalar = SCALAR_OPS[row.name]
         read = builder.dtype_of(operands[0])
-        if scalar.ufunc is None or scalar.template(read) is None:
+        if scalar.template(read) is None:
             raise self.complaint(op, f"{row.name} of {read} is not compiled")
-        loop = scalar.ufunc.resolve_dtypes((*[read] * scalar.arity, None))
-        made = builder.op(row.name, operands, loop[-1])
-        return builder.cast(made, dtype) if row.kind == "u" and loop[-1] == read else made
+        made_of = read  # a row without a ufunc computes in the dtype of its operands
+        if scalar.ufunc is not None:
+            made_of = scalar.ufunc.resolve_dtypes((*[read] * scalar.arity, None))[-1]
+        made = builder.op(row.name, operands, made_of)
+        return builder.cast(made, dtype) if row.kind == "u" and made_of == read else made
 
     def comparison(self, op: Any, operands: list[int]) -> int:
         """``cmpi`` and ``cmpf``, with the predicates NumPy has no function for."""
@@ -322,5 +332,9 @@ def index_arithmetic(op: Any, operands: Sequence[AffineExpr]) -> AffineExpr | No
             return apply_map(op.attributes["map"], operands)
     except ParseError:
         return None
+    if op.name == "arith.ceildivsi":
+        left, right = operands
+        below = affine_of("floordiv", -left, right)
+        return None if below is None else -below
     names = [host for host, name in INDEX_OPS.items() if name == op.name]
     return affine_of(names[0], *operands) if names else None

@@ -16,7 +16,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.mlir.export.patterns import constant_written, is_matrix_product, without_unread_starts
 from fusejit.mlir.read_body import BOOL_COMBINER_OPS, COMBINER_OPS, BodyReader, dtype_of
-from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
+from fusejit.mlir.read_state import Empty, Memory, ReaderState, is_shaped
 
 
 class GenericReader(ReaderState):
@@ -26,10 +26,7 @@ class GenericReader(ReaderState):
         """``linalg.generic``."""
         num_inputs = next(iter(op.attributes["operandSegmentSizes"]))
         operands = list(op.operands)
-        maps = [
-            parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
-            for m in op.attributes["indexing_maps"]
-        ]
+        maps = maps_of(op)
         iterators = iterators_of(op)
         domain = self.domain(op, operands, maps, len(iterators))
         block = op.regions[0].blocks[0]
@@ -43,7 +40,7 @@ class GenericReader(ReaderState):
         ]
         outs = [(a, self.element(a, op)) for a in arguments[num_inputs:]]
         reader = BodyReader(
-            block, self.entity, inputs, outs, len(domain), self.complaint, self.numbers
+            block, self.readable, inputs, outs, len(domain), self.complaint, self.numbers
         )
         has_reduction = IteratorType.REDUCTION in iterators
         combined = self.combiners(op, block, outs) if has_reduction else {}
@@ -63,7 +60,7 @@ class GenericReader(ReaderState):
             inputs=tuple(reader.inputs),
             inits=tuple(inits),
             payload=payload,
-            name=name_of(payload, inits),
+            name="matmul" if op.name == "linalg.matmul" else name_of(payload, inits),
             results=tuple(results),
             location=self.location(op),
         )
@@ -73,15 +70,14 @@ class GenericReader(ReaderState):
             and made.results[0].type.dtype.kind == "f"
             and not made.inits[0].start
         ):
-            made.name = made.library_call = "matmul"
+            made.library_call = "matmul"
         self.emit(made)
         written = constant_written(made)
         if isinstance(written, tuple):
             self.fills[results[0]] = written[0]
         elif written in self.numbers:
             self.fills[results[0]] = self.numbers[written]
-        for k, result in enumerate(op.results):
-            self.known[result] = results[k]
+        self.finish(op, results)
         for number, operand in enumerate(made.inputs):
             if number not in {i.attr for i in payload.instrs if i.op == "extract"}:
                 for axis, (expr, extent) in enumerate(
@@ -108,7 +104,7 @@ class GenericReader(ReaderState):
         found: dict[int, AffineExpr] = {}
         where = self.location(op)
         for number, (value, indexing_map) in enumerate(zip(operands, maps, strict=True)):
-            if not is_tensor(value.type):
+            if not is_shaped(value.type):
                 continue
             for axis, expr in enumerate(indexing_map.results):
                 dim = expr.as_dim()
@@ -161,6 +157,10 @@ class GenericReader(ReaderState):
         out = self.entity(value)
         assert not isinstance(out, AffineExpr)
         dtype = out.type.dtype
+        if isinstance(out, Memory):
+            is_read = combiner is not None or payload.reads_init(number)
+            is_read |= not indexing_map.is_projected_permutation
+            out = self.value(value, op) if is_read else Empty(out.type)
         if isinstance(out, Empty):
             if combiner is not None or payload.reads_init(number):
                 raise self.complaint(op, "it reads its result, which starts as a tensor.empty")
@@ -174,6 +174,14 @@ class GenericReader(ReaderState):
             if identity.tobytes() == dtype.type(self.fills[out]).tobytes():
                 return Init(indexing_map, combiner), out.type
         return Init(indexing_map, combiner, out), out.type
+
+
+def maps_of(op: Any) -> list[IndexingMap]:
+    """The indexing maps of an operation."""
+    return [
+        parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
+        for m in op.attributes["indexing_maps"]
+    ]
 
 
 def iterators_of(op: Any) -> tuple[IteratorType, ...]:

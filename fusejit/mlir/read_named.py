@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import bind
+from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.extents import Given
 from fusejit.ir.definitions.instance import instantiate
+from fusejit.ir.host import HostExpr
+from fusejit.ir.values import Value
+from fusejit.mlir.export.categories import category_definition
 from fusejit.mlir.export.named import WRITTEN, follows_from_maps
-from fusejit.mlir.read_generic import GenericReader
-from fusejit.mlir.size_facts import Sizes
+from fusejit.mlir.export.patterns import map_text
+from fusejit.mlir.read_generic import GenericReader, maps_of
+from fusejit.mlir.size_facts import Sizes, host
 from fusejit.structured.op import StructuredOp
 
 
@@ -24,8 +30,18 @@ def definition_of(op: Any) -> StructuredOp | None:
         return None
     own = {"operandSegmentSizes", "linalg.memoized_indexing_maps", *WRITTEN}
     has_others = any(str(a) not in own for a in op.attributes)
-    has_maps = "indexing_maps" in op.attributes and "indexing_maps" in named.definition.attributes
-    return None if has_others or has_maps or name in ("matmul", "fill") else named
+    is_other = has_others or name in ("matmul", "fill") or not _has_own_maps(op, named)
+    return None if is_other else named
+
+
+def _has_own_maps(op: Any, named: StructuredOp) -> bool:
+    """Whether an operation whose maps may be given has those of its definition."""
+    if "indexing_maps" not in op.attributes or "indexing_maps" not in named.definition.attributes:
+        return True
+    definition = named.definition
+    accesses = [*definition.accesses, *(u.access for u in definition.updates)]
+    own = [definition.indexing_map(access, {}, definition.attributes) for access in accesses]
+    return own == maps_of(op)
 
 
 class _Sizes:
@@ -49,41 +65,78 @@ class NamedReader(GenericReader):
 
     def named(self, op: Any, named: StructuredOp) -> None:
         """A named op with one output."""
-        operands = list(op.operands)
-        values = [self.entity(v) for v in operands]
-        ranks = {
-            o.name: v.type.rank  # type: ignore[union-attr]
-            for o, v in zip(named.definition.operands, values, strict=True)
-        }
-        definition = named.definition_for(ranks, {})
-        given = {
-            o.name: Given(v.type.dtype, v.type.extents)  # type: ignore[union-attr]
-            for o, v in zip(definition.operands, values, strict=True)
-        }
+        names = [o.name for o in named.definition.operands]
+        operands = dict(zip(names, op.operands, strict=True))
         attributes: dict[str, Any] = {
             name: tuple(int(v) for v in op.attributes[name])
             for name in ("strides", "dilations")
             if name in op.attributes
         }
+        definition = named.definition_for(self.ranks_of(operands), {})
+        self.defined(op, definition, operands, attributes)
+
+    def category(self, op: Any) -> None:
+        """``linalg.contract`` and ``linalg.elementwise``."""
+        name = op.name.removeprefix("linalg.")
+        maps = [map_text(m, []) for m in maps_of(op)]
+        kind = str(op.attributes["kind"]) if "kind" in op.attributes else ""
+        kind = kind.partition("<")[2].removesuffix(">")
+        definition = category_definition(name, maps, kind)
+        names = [o.name for o in definition.operands]
+        self.defined(op, definition, dict(zip(names, op.operands, strict=True)), {}, name)
+
+    def ranks_of(self, operands: Mapping[str, Any]) -> dict[str, int]:
+        """The ranks of operands, by name."""
+        return {name: len(self.extents_of(value)) for name, value in operands.items()}
+
+    def defined(
+        self,
+        op: Any,
+        definition: Definition,
+        operands: Mapping[str, Any],
+        attributes: Mapping[str, Any],
+        name: str = "",
+    ) -> None:
+        """An operation as the generic op that a definition makes of its operands.
+
+        ``operands`` are the values of the text by the names of the definition, the output included.
+        """
+        values = {name: self.entity(value) for name, value in operands.items()}
+        given = {
+            name: Given(v.type.dtype, v.type.extents)  # type: ignore[union-attr]
+            for name, v in values.items()
+        }
         where = self.location(op)
         what = f"{op.name} of line {where.line}"
         binding = bind(definition, given, attributes, None, _Sizes(self.sizes, what, where))
         (made,) = instantiate(binding)
-        names = [o.name for o in definition.operands]
-        inputs = [self.value(operands[names.index(name)], op) for name, _ in made.reads]
+        inputs = [self.value(operands[name], op) for name, _ in made.reads]
         (output,) = made.outputs
         domain = made.domain
-        init, type_ = self.init(
-            op, operands[-1], output.map, output.combiner, made.payload, 0, domain
-        )
+        target = operands[definition.outputs[0].name]
+        init, type_ = self.init(op, target, output.map, output.combiner, made.payload, 0, domain)
         generic = made.generic(inputs, [None], [self.new(type_)])
         generic.inits = (init,)
         generic.location = where
+        generic.name = name or generic.name
         self.emit(generic)
-        self.known[op.results[0]] = generic.results[0]
-        for operand, (_, indexing_map) in zip(inputs, made.reads, strict=True):
+        self.finish(op, generic.results)
+        gathered = made.payload.gathered()
+        for number, (operand, (_, indexing_map)) in enumerate(zip(inputs, made.reads, strict=True)):
+            if number in gathered:
+                self.require_elements(operand, op)
+                continue
             pairs = zip(indexing_map.results, operand.type.extents, strict=True)
             for axis, (expr, extent) in enumerate(pairs):
                 if expr.as_dim() is None:
                     text = f"{what}, axis {axis}"
                     self.sizes.require_inside(expr, domain, extent, text, where)
+
+    def require_elements(self, source: Value, op: Any) -> None:
+        """An operand that is read at the nearest place inside of it has such places."""
+        where = self.location(op)
+        one = HostExpr.const(1)
+        for axis, extent in enumerate(source.type.extents):
+            if not extent.is_above(0):
+                reason = f"{op.name} of line {where.line}: axis {axis} of its source has no element"
+                self.guard(HostExpr("ge", (host(extent), one)), reason, where)

@@ -20,14 +20,16 @@ from fusejit.ir.values import Layout, Value
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.export.mlir_op_table import INDEX_OPS
 from fusejit.mlir.read_body import dtype_of, index_arithmetic, number_of
-from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
+from fusejit.mlir.read_state import DYNAMIC, Empty, ReaderState, is_tensor, known_sizes
 from fusejit.mlir.size_facts import host
-
-DYNAMIC = -(2**63)
 
 
 class TensorReader(ReaderState):
     """Handlers of the operations of the tensor, arith and affine dialects outside of bodies."""
+
+    def scalar(self, op: Any) -> None:
+        """An operation on numbers."""
+        raise NotImplementedError
 
     def constant(self, op: Any) -> None:
         """``arith.constant``: an index, a number, a splat, an array."""
@@ -74,9 +76,13 @@ class TensorReader(ReaderState):
 
     def index_cast(self, op: Any) -> None:
         """An integer argument as an index, an index as an integer."""
-        source = self.entity(op.operands[0])
+        source = self.readable(op.operands[0])
+        if isinstance(source, AffineExpr) and source.symbols() & {*self.sizes.ranges}:
+            self.scalar(op)
+            return
         if isinstance(source, AffineExpr) and str(op.results[0].type) == "i64":
-            value = self.new(TensorType(np.dtype(np.int64)), Kind.PYTHON)
+            name = f"x{self.num_emitted}_{len(self.graph.scalars)}"
+            value = Value(name, TensorType(np.dtype(np.int64)), Kind.PYTHON)
             self.graph.scalars.append(HostScalar(value, host(source)))
             self.known[op.results[0]] = value
             return
@@ -96,12 +102,10 @@ class TensorReader(ReaderState):
         """An operation that changes the type alone; sizes that it states are required."""
         source = self.entity(op.operands[0])
         self.known[op.results[0]] = source
-        if op.name == "tensor.cast" and not isinstance(source, AffineExpr):
-            ir, _ = mlir_modules()
-            ranked = ir.RankedTensorType(op.results[0].type)
-            for axis, extent in enumerate(source.type.extents):
-                if not ranked.is_dynamic_dim(axis):
-                    size = AffineExpr.const(ranked.get_dim_size(axis))
+        if op.name in ("tensor.cast", "memref.cast") and not isinstance(source, AffineExpr):
+            sizes = known_sizes(op.results[0].type)
+            for axis, (extent, size) in enumerate(zip(source.type.extents, sizes, strict=True)):
+                if size is not None:
                     self.sizes.require_equal(extent, size, f"axis {axis}", self.location(op))
 
     def from_elements(self, op: Any) -> None:
@@ -123,11 +127,11 @@ class TensorReader(ReaderState):
         assert not isinstance(out, AffineExpr)
         if scalar.type.rank or scalar.type.dtype != out.type.dtype:
             raise self.complaint(op, "a fill takes a number of the tensor's element type")
-        self.known[op.results[0]] = self.filled(scalar, out.type, op)
+        self.finish(op, [self.filled(scalar, out.type, op)])
 
     def view(self, op: Any, indexing_map: IndexingMap, extents: Sequence[AffineExpr]) -> None:
         """A view of the first operand."""
-        source = self.entity(op.operands[0])
+        source = self.readable(op.operands[0])
         assert not isinstance(source, AffineExpr)
         type_ = TensorType(source.type.dtype, tuple(extents))
         if isinstance(source, Empty):
@@ -143,18 +147,22 @@ class TensorReader(ReaderState):
 
     def extract_slice(self, op: Any) -> None:
         """``tensor.extract_slice``; axes of length 1 may be dropped."""
+        self.view(op, *self.slice_of(op, op.operands[0], op.results[0].type))
+
+    def slice_of(self, op: Any, whole: Any, part: Any) -> tuple[IndexingMap, list[AffineExpr]]:
+        """The map and the extents of a slice of ``whole`` that has the type ``part``."""
         operands = list(op.operands)
         counts = list(op.attributes["operandSegmentSizes"])
         parts: list[list[AffineExpr]] = []
-        at = counts[0]
-        for name, count in zip(("offsets", "sizes", "strides"), counts[1:], strict=True):
+        at = sum(counts[:-3])
+        for name, count in zip(("offsets", "sizes", "strides"), counts[-3:], strict=True):
             dynamic = iter([self.index_of(v, op) for v in operands[at : at + count]])
             at += count
             static = list(op.attributes[f"static_{name}"])
             parts.append([next(dynamic) if s == DYNAMIC else AffineExpr.const(s) for s in static])
         offsets, sizes, steps = parts
-        extents = self.extents_of(operands[0])
-        kept = self.kept_axes(op, sizes)
+        extents = self.extents_of(whole)
+        kept = self.kept_axes(part, sizes)
         results: list[AffineExpr] = []
         shape: list[AffineExpr] = []
         for axis, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
@@ -171,29 +179,18 @@ class TensorReader(ReaderState):
                 shape.append(size)
             else:
                 results.append(offset)
-        self.view(op, IndexingMap(len(shape), tuple(results)), shape)
+        return IndexingMap(len(shape), tuple(results)), shape
 
-    def require_natural(self, size: AffineExpr, op: Any) -> None:
-        """A size that is computed is not negative."""
-        if size.as_symbol() in self.sizes.axes or (size.is_constant and size.constant >= 0):
-            return
-        self.guard(
-            HostExpr("ge", (host(size), HostExpr.const(0))),
-            f"{op.name} of line {self.location(op).line}: the size {size} is negative",
-            self.location(op),
-        )
-
-    def kept_axes(self, op: Any, sizes: Sequence[AffineExpr]) -> list[int]:
+    def kept_axes(self, part: Any, sizes: Sequence[AffineExpr]) -> list[int]:
         """The axes of a slice that its result has: those dropped are of length 1."""
-        ir, _ = mlir_modules()
-        ranked = ir.RankedTensorType(op.results[0].type)
+        wanted_sizes = known_sizes(part)
         kept: list[int] = []
         for axis, size in enumerate(sizes):
             at = len(kept)
-            if at == ranked.rank:
+            if at == len(wanted_sizes):
                 break
-            wanted = None if ranked.is_dynamic_dim(at) else ranked.get_dim_size(at)
-            if wanted == size.as_constant():
+            wanted = wanted_sizes[at]
+            if size.as_constant() == (None if wanted is None else wanted.constant):
                 kept.append(axis)
         return kept
 
@@ -218,7 +215,7 @@ class TensorReader(ReaderState):
 
     def reshaped(self, op: Any, extents: Sequence[AffineExpr], *, expands: bool) -> None:
         """The first operand with its axes split or merged."""
-        source = self.entity(op.operands[0])
+        source = self.readable(op.operands[0])
         assert not isinstance(source, AffineExpr)
         type_ = TensorType(source.type.dtype, tuple(extents))
         if isinstance(source, Empty):

@@ -171,3 +171,24 @@ def test_a_library_call_starts_from_what_is_given(dtype):
     out = start.copy()
     assert linalg.batch_reduce_matmul(a, b, out=out) is out
     assert_result(out, expected, "out=")
+
+
+# ----------------------------------------------------------------------------------- winograd
+WINOGRAD = {
+    "winograd_filter_transform": ("F_2_3", (2, 3, 3, 2)),
+    "winograd_input_transform": ("F_4_3", (1, 10, 1, 2)),
+    "winograd_output_transform": ("F_2_5", (6, 6, 2, 1, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", WINOGRAD)
+def test_a_winograd_transform_is_one_op_of_the_graph(name):
+    """Its matrices are constants of the graph, made while the call is traced."""
+    fmr, shape = WINOGRAD[name]
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    transform = getattr(linalg, name)
+    f = fused(lambda x: transform(x * 2, fmr=fmr) + 1)
+    assert_result(f(x), transform(x * 2, fmr=fmr) + 1, name)
+    graph = str(f.trace(x))
+    assert graph.count(f'generic "{name}"') == 1
+    assert graph.count("= const:") == 2

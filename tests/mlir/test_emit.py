@@ -8,21 +8,18 @@ import re
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError, fuse_jit
+from fusejit import UnsupportedError, fuse_jit, linalg
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Graph
-from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import GenericOp, Init, Load, Operand
-from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
-from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.mlir_op_table import cast_lines, literal
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit_testing import mlir_oracle
+from fusejit_testing.graphs.one_op import one_op
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes
 
@@ -172,45 +169,12 @@ def test_a_sequential_dim_is_refused():
 
 
 # -------------------------------------------------------------------------------- the verifier
-def one_op(build, inputs, result):
-    """A graph of one op over arrays of these dtypes; ``build`` gives the ref that is yielded."""
-    n = AffineExpr.symbol("s0")
-    graph = Graph("one")
-    identity = IndexingMap.identity(1)
-    origin = HostExpr.path(Path("arg", "n"))
-    buffer = Buffer("n", TensorType(np.dtype(np.float64), (n,)), 0, origin)
-    operands = []
-    for k, dtype in enumerate(inputs):
-        path = HostExpr.path(Path("arg", f"a{k}"))
-        buffer = Buffer(f"a{k}", TensorType(dtype, (n,)), k, path)
-        graph.buffers.append(buffer)
-        value = Value(f"a{k}", buffer.type)
-        graph.block.ops.append(Load(view=View.whole(buffer), version=0, results=(value,)))
-        operands.append(Operand(value, identity))
-    if not inputs:
-        graph.buffers.append(buffer)
-    builder = PayloadBuilder(inputs, [result])
-    made = Value("r", TensorType(result, (n,)))
-    graph.block.ops.append(
-        GenericOp(
-            domain=(n,),
-            iterators=(IteratorType.PARALLEL,),
-            inputs=tuple(operands),
-            inits=(Init(identity),),
-            payload=builder.finish([build(builder)]),
-            results=(made,),
-        )
-    )
-    graph.results = (made,)
-    return graph
-
-
 def scalar_graphs():
     """A graph for each row of the table and each dtype, and for each cast."""
     reals = [dtype for dtype in DTYPES.values() if dtype.kind != "c"]
     for row in SCALAR_OPS.values():
-        for dtype in reals if row.function is None else ():  # those: parts of complex numbers
-            operands = [dtype] * row.arity if row.ufunc else [BOOL, dtype, dtype]
+        for dtype in reals if row.function is None or row.mlir else ():  # no complex numbers
+            operands = [BOOL, dtype, dtype] if row.name == "select" else [dtype] * row.arity
             if row.template(operands[0]) is None:
                 continue
             result = dtype
@@ -293,6 +257,25 @@ def zoo():
     def several(x):
         return x + 1, (x + 1) * x, x.max(axis=0), x.min(axis=0)
 
+    @fuse_jit
+    def strided_pooling(image):
+        window = np.empty((2, 2))
+        sums = linalg.pooling_nhwc_sum(image, np.empty((3, 2)), strides=(2, 3), dilations=(2, 1))
+        return linalg.pooling_nhwc_max(image, window, strides=(2, 2)), sums
+
+    @fuse_jit
+    def convolution_with_relu(image, kernel, bias):
+        y = linalg.conv_2d_nhwc_hwcf(image, kernel, strides=(2, 2))
+        return np.maximum(y + bias, 0), np.maximum(linalg.conv_2d_nhwc_hwcf(image, kernel), 0)
+
+    @fuse_jit
+    def channels_first_with_relu(image, kernel):
+        return np.maximum(linalg.conv_2d_nchw_fchw(image, kernel), 0)
+
+    image, kernel = np.ones((1, 9, 9, 2), np.float32), np.ones((3, 3, 2, 4), np.float32)
+    yield strided_pooling, (image,)
+    yield convolution_with_relu, (image, kernel, kernel[0, 0, 0])
+    yield channels_first_with_relu, (np.ones((1, 2, 9, 9)), np.ones((4, 2, 3, 3)))
     x = np.ones((4, 6))
     yield from ((f, (x,)) for f in (softmax, stencil, views, merged, split, several))
     yield layer_norm, (x, x[0], x[0])

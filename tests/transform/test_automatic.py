@@ -115,6 +115,19 @@ def test_the_automatic_choice_for_softmax() -> None:
     assert "rows=2)" in large  # rows of 72 kB in 256 KiB
 
 
+def smoothed(a: Any) -> Any:
+    return (a[:-2] + a[1:-1] + a[2:]) / 3
+
+
+def test_the_automatic_choice_for_stencils_computes_each_once_in_a_tile() -> None:
+    """A tile reads three slices of each producer: they are parts of one that is computed."""
+    s = schedule(lambda a: smoothed(smoothed(smoothed(a))), np.arange(200.0) ** 0.5)
+    after = recipe_in(s.automatic())(s)
+    after.verify()
+    ops = [op for op in walk(after.graph.block) if isinstance(op, GenericOp) and op.domain]
+    assert [str(op.domain[0]) for op in ops] == ["i_1 + 4", "i_1 + 2", "i_1"]
+
+
 def test_the_automatic_choice_after_steps() -> None:
     s = schedule(bias_relu, *arguments())["maximum"].tile(i=8).fuse("add").schedule
     text = s.automatic()

@@ -322,27 +322,16 @@ class PayloadLowering:
         return self.builder.op("not_equal", [ref, zero], BOOL)
 
     def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
-        """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""
+        """An element, or the value outside of its operand."""
         name, subscripts = scalar.attr
         number = self._elements[(*scalar.attr, True)]
         dtype = self.builder.dtype_of(number)
+        other = self.strong(*outside, dtype)
         if name not in self._extents:  # it has no element
-            return self.strong(*outside, dtype), dtype
-        b, zero = self.builder, self.builder.const(0, I64)
-        clipped, inside = [], None
-        for subscript, extent in zip(subscripts, self._extents[name], strict=True):
-            ref = b.index(self._affine(subscript))
-            if subscript.as_dim() is None:
-                last = b.index(extent - 1)
-                within = b.op("maximum", [b.op("minimum", [ref, last], I64), zero], I64)
-                test = b.op("equal", [ref, within], BOOL)
-                inside = test if inside is None else b.op("logical_and", [inside, test], BOOL)
-                ref = within
-            clipped.append(ref)
-        element = b.extract(number, clipped, dtype)
-        if inside is None:
-            return element, dtype
-        return b.op("select", [inside, element, self.strong(*outside, dtype)], dtype), dtype
+            return other, dtype
+        places = [self._affine(subscript) for subscript in subscripts]
+        leaving = [subscript.as_dim() is None for subscript in subscripts]
+        return self.builder.padded(number, places, self._extents[name], leaving, other), dtype
 
     def _gathered(self, scalar: Scalar, subscripts: Sequence[Typed]) -> Typed:
         """An element at places that are elements; negative ones count from the end."""

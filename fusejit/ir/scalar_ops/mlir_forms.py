@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from fusejit.ir.scalar_ops.row import Lines
 
 Forms = Mapping[str, Lines]
@@ -47,3 +49,21 @@ SQUARE: Forms = {
     kind: (f"{op} {{0}}, {{0}} : {{t}}",)
     for kind, op in {"i": "arith.muli", "u": "arith.muli", "f": "arith.mulf"}.items()
 }
+REMAINDER: Forms = {
+    "i": (
+        "arith.floordivsi {0}, {1} : {t}",
+        "arith.muli {p0}, {1} : {t}",
+        "arith.subi {0}, {p1} : {t}",
+    ),
+    "u": binary("arith.remui"),
+}
+
+
+def is_divisor(number: int, dtype: np.dtype) -> bool:
+    """Whether MLIR defines the quotient by a number: not by 0, nor of the lowest number by -1."""
+    return number not in (0, -1)
+
+
+def is_shift(number: int, dtype: np.dtype) -> bool:
+    """Whether MLIR defines a shift by a number: from 0 to the bits of the type, less 1."""
+    return 0 <= number < 8 * dtype.itemsize

@@ -89,6 +89,9 @@ class ScalarOp:
         The op of `fusejit.ir.host` that Python computes on numbers.
     mlir : mapping
         Dtype class to its operations in MLIR.
+    mlir_defines : callable or None
+        Whether MLIR defines the operation for a constant second operand, given the dtype; None
+        where it does for all operands.
     """
 
     name: str
@@ -110,6 +113,7 @@ class ScalarOp:
     fits: Callable[[Question], int] | None = None
     host: str = ""
     mlir: Mapping[str, Lines] = field(default_factory=dict)
+    mlir_defines: Callable[[int, np.dtype], bool] | None = None
 
     def evaluate(self, operands: Sequence[Any], dtype: np.dtype) -> Any:
         """Compute with NumPy, on scalars or arrays whose dtypes are the loop's."""

@@ -45,7 +45,17 @@ from fusejit.ir.scalar_ops.families import (
     zero,
 )
 from fusejit.ir.scalar_ops.math_functions import MathFunction
-from fusejit.ir.scalar_ops.mlir_forms import NOT, SQUARE, by_class, comparison, of_floats, unary
+from fusejit.ir.scalar_ops.mlir_forms import (
+    NOT,
+    REMAINDER,
+    SQUARE,
+    by_class,
+    comparison,
+    is_divisor,
+    is_shift,
+    of_floats,
+    unary,
+)
 from fusejit.ir.scalar_ops.row import Identity, ScalarOp
 
 _F32, _F64 = frozenset({"f32"}), frozenset({"f64"})
@@ -166,8 +176,8 @@ _ROWS: tuple[ScalarOp, ...] = (
     math_function(np.arctanh, "atanh", 1.4, (10.4, 9.16), (0.52, 1.38), mlir="atanh"),
     math_function(np.hypot, "hypot", 0.5, (2.49, 4.96), (0.26, 0.46)),
     math_function(np.cbrt, "cbrt", 0.9, (8.42, 9.87), (0.34, 0.90), mlir="cbrt"),
-    math_function(math.erf, "erf", 1.5, (8.64, 8.83), (0.55, 1.45), half_width=_F32),
-    math_function(math.erfc, "erfc", 1.8, (11.1, 11.4), (0.72, 1.82), half_width=_F32),
+    math_function(math.erf, "erf", 1.5, (8.64, 8.83), (0.55, 1.45), mlir="erf", half_width=_F32),
+    math_function(math.erfc, "erfc", 1.8, (11.1, 11.4), (0.72, 1.82), mlir="erfc", half_width=_F32),
     extremes(
         np.maximum,
         identities=(neutral("biuf", lowest), absorbing("biu", highest)),  # NaN stays NaN
@@ -194,6 +204,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         range_of=op_ranges.floor_divided,
         fits=op_overflow.divided_fits,
         host="floordiv",
+        mlir=by_class("arith.floordivsi", "arith.divui"),
+        mlir_defines=is_divisor,
     ),
     integers(
         np.remainder,
@@ -204,8 +216,15 @@ _ROWS: tuple[ScalarOp, ...] = (
         identities=(Identity("iu", one, zero, is_symmetric=False),),
         range_of=op_ranges.remainder,
         host="mod",
+        mlir=REMAINDER,
+        mlir_defines=is_divisor,
     ),
-    integers(np.fmod, "int_fmod", 1.0, "float_fmod({0}, {1})", host="fmod"),
+    integers(
+        *(np.fmod, "int_fmod", 1.0, "float_fmod({0}, {1})"),
+        host="fmod",
+        mlir=by_class("arith.remsi", "arith.remui"),
+        mlir_defines=is_divisor,
+    ),
     rounding(np.floor),
     rounding(np.ceil),
     rounding(np.trunc),
@@ -312,6 +331,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         keeps_low_bits=True,
         fits=op_overflow.shifted_fits,
         host="lshift",
+        mlir=by_class("arith.shli", "arith.shli"),
+        mlir_defines=is_shift,
     ),
     integers(
         np.right_shift,
@@ -320,6 +341,8 @@ _ROWS: tuple[ScalarOp, ...] = (
         identities=(neutral("iu", zero, is_symmetric=False),),
         range_of=op_ranges.shifted_right,
         host="rshift",
+        mlir=by_class("arith.shrsi", "arith.shrui"),
+        mlir_defines=is_shift,
     ),
     of_numpy(
         np.isnan,
@@ -351,7 +374,11 @@ _ROWS: tuple[ScalarOp, ...] = (
         range_of=op_ranges.selected,
         mlir={"b": ("arith.select {0}, {1}, {2} : {r}",)},
     ),
-    ScalarOp("fma", None, 3, floating("fma({0}, {1}, {2})"), function=fused_multiply_add),
+    ScalarOp(
+        *("fma", None, 3, floating("fma({0}, {1}, {2})")),
+        function=fused_multiply_add,
+        mlir={"f": ("math.fma {0}, {1}, {2} : {t}",)},
+    ),
     ScalarOp("real", None, 1, {"c": "real_part({0})"}, 0.0, function=np.real),
     ScalarOp("imag", None, 1, {"c": "imag_part({0})"}, 0.0, function=np.imag),
     ScalarOp("complex", None, 2, floating("complex_of({0}, {1})"), 0.0, function=complex_of),

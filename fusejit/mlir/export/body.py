@@ -7,7 +7,7 @@ on what it computes and not on how it was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -123,15 +123,22 @@ class BodyPrinter:
             name = parts[f"p{at}"] = self.define(text)
         return name
 
-    def form(self, row: str, dtype: np.dtype) -> Lines:
+    def form(self, row: str, dtype: np.dtype, operands: Sequence[int] = ()) -> Lines:
         """The lines of a row for operands of a dtype."""
         known = SCALAR_OPS.get(row)
         lines = None if known is None else known.mlir.get(dtype.kind)
-        if lines is None:
+        if known is None or lines is None:
             raise UnsupportedError(
                 f"{row} of {dtype} at {self.location} has no operation in MLIR's arith and math "
                 "that gives NumPy's numbers"
             )
+        if known.mlir_defines is not None:
+            number = self.payload.constant_of(operands[1])
+            if number is None or not known.mlir_defines(number, dtype):
+                raise UnsupportedError(
+                    f"{row} of {dtype} at {self.location} by a number that is not a constant: "
+                    f"{lines[0].split()[0]} of MLIR is undefined where NumPy has a number"
+                )
         return lines
 
     # -- refs -----------------------------------------------------------------------------------
@@ -188,7 +195,8 @@ class BodyPrinter:
         dtype = self.payload.dtype_of(instr.operands[0])
         if instr.op == "cast":
             return self.expand(cast_lines(dtype, instr.dtype), operands, dtype, instr.dtype)
-        return self.expand(self.form(instr.op, dtype), operands, dtype, instr.dtype)
+        lines = self.form(instr.op, dtype, instr.operands)
+        return self.expand(lines, operands, dtype, instr.dtype)
 
     def subscript(self, ref: int) -> str:
         """An integer of the payload as an index."""

@@ -152,9 +152,15 @@ INDEX_OPS: Mapping[str, str] = {
     "max": "arith.maxsi",
 }
 
+_MAX_SHIFT = 31
+
 
 def affine_of(operation: str, left: AffineExpr, right: AffineExpr) -> AffineExpr | None:
-    """A row of `INDEX_OPS` on affine expressions as an affine expression, if it is one."""
+    """A host operation on affine expressions as an affine expression, if it is one.
+
+    Those by constants are affine: quotients, remainders, and shifts. MLIR's affine expressions take
+    positive constants only.
+    """
     if operation == "add":
         return left + right
     if operation == "sub":
@@ -163,6 +169,13 @@ def affine_of(operation: str, left: AffineExpr, right: AffineExpr) -> AffineExpr
         for factor, other in ((left, right), (right, left)):
             if factor.is_constant:
                 return other * factor.constant
-    if operation == "floordiv" and right.is_constant and right.constant:
-        return left.floordiv(right.constant)
-    return None
+    number = right.as_constant()
+    if number is None or number < 0 or (number > _MAX_SHIFT and operation in ("lshift", "rshift")):
+        return None
+    if operation == "lshift":
+        return left * (1 << number)
+    if operation == "rshift":
+        return left.floordiv(1 << number)
+    if operation == "floordiv" and number:
+        return left.floordiv(number)
+    return left.mod(number) if operation == "mod" and number else None

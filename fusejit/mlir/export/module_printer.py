@@ -34,12 +34,14 @@ from fusejit.ir.ops import (
     ReshapeOp,
     ViewOp,
     Write,
+    base_name,
 )
 from fusejit.ir.payload import I64
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.mlir.export.body import BodyPrinter
+from fusejit.mlir.export.categories import category_of
 from fusejit.mlir.export.mlir_op_table import literal, mlir_type
 from fusejit.mlir.export.named import named_form
 from fusejit.mlir.export.patterns import (
@@ -49,6 +51,7 @@ from fusejit.mlir.export.patterns import (
     live_ops,
     map_text,
 )
+from fusejit.mlir.export.plain_division import with_plain_division
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.size_printer import Ssa
 from fusejit.mlir.export.tensors import TensorPrinter
@@ -67,7 +70,7 @@ def mlir_text(graph: Graph) -> str:
     UnsupportedError
         Where MLIR's tensor operations cannot say it; the message has the op and the user's line.
     """
-    return _Emitter(with_plain_reductions(graph)).text()
+    return _Emitter(with_plain_division(with_plain_reductions(graph))).text()
 
 
 class _Emitter(TensorPrinter):
@@ -180,7 +183,7 @@ class _Emitter(TensorPrinter):
                     raise self.unsupported(op, f"results are written in part, by {init.map}")
             outs.append((start, shown))
         ins = [r for r in reads if r is not None]
-        if is_matrix_product(op) and len(ins) == 2:
+        if is_matrix_product(op) and base_name(op.name) == "matmul" and len(ins) == 2:
             (a, _), (b, _), out = *ins, starts[0]
             name = self.define(
                 f"linalg.matmul ins({a.name}, {b.name} : {a.type}, {b.type}) "
@@ -219,16 +222,17 @@ class _Emitter(TensorPrinter):
 
     def named(self, op: GenericOp) -> bool:
         """Write an op that is a named op of linalg under its name; False if it is none."""
-        form = named_form(
-            replace(
-                op,
-                domain=tuple(map(self.canonical, op.domain)),
-                inputs=tuple(Operand(o.value, self.shown(o.map)) for o in op.inputs),
-                inits=tuple(Init(self.shown(i.map), i.combiner, i.start) for i in op.inits),
-            )
-        )
-        if form is None:
+        if not op.is_named:
             return False
+        shown = replace(
+            op,
+            domain=tuple(map(self.canonical, op.domain)),
+            inputs=tuple(Operand(o.value, self.shown(o.map)) for o in op.inputs),
+            inits=tuple(Init(self.shown(i.map), i.combiner, i.start) for i in op.inits),
+        )
+        form = named_form(shown)
+        if form is None:
+            return self.category(shown)
         reads = iter(op.inputs)
         ins = []
         for operand in form.definition.inputs:
@@ -250,6 +254,20 @@ class _Emitter(TensorPrinter):
         name = self.define(
             f"linalg.{form.definition.name} {f'{{{given}}} ' if given else ''}"
             f"{_operands('ins', ins)}{_operands('outs', outs)}-> {out.type}"
+        )
+        self.values[op.results[0]] = Ssa(name, out.dtype, out.extents)
+        return True
+
+    def category(self, op: GenericOp) -> bool:
+        """Write an op as a category of linalg; False if it is in none."""
+        form = category_of(op)
+        if form is None:
+            return False
+        ins = [self.value(o.value) for o in op.inputs]
+        (out,) = map(self.start, op.inits, op.results)
+        name = self.define(
+            f"linalg.{form.name} {form.attributes()}{_operands('ins', ins)}"
+            f"{_operands('outs', [out])}-> {out.type}"
         )
         self.values[op.results[0]] = Ssa(name, out.dtype, out.extents)
         return True

@@ -13,7 +13,7 @@ from fusejit.ir.analysis.affine_gathers import read_through_maps
 from fusejit.ir.analysis.reduction_starts import is_overwritten
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Effect, GenericOp, Op
+from fusejit.ir.ops import Effect, GenericOp, Op, walk
 from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
@@ -36,7 +36,9 @@ def live_ops(graph: Graph) -> list[Op]:
     for op in reversed(graph.block.ops):
         shown = normalized(op) if isinstance(op, GenericOp) else op
         if op.effect is not Effect.PURE or not needed.isdisjoint(op.results):
-            needed.update(shown.operand_values)
+            inner = (o for block in op.blocks for o in walk(block))
+            needed.update(shown.operand_values, *(o.operand_values for o in inner))
+            needed.update(*(block.yields for block in op.blocks))
             live.append(shown)
     return live[::-1]
 

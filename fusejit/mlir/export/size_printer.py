@@ -164,9 +164,12 @@ class SizePrinter:
             return expr.attr in self.renamed
         if expr.op == "const":
             return type(expr.attr) is int
-        return expr.op == "size" or (
-            expr.op in INDEX_OPS and all(map(self.is_computed, expr.operands))
+        if expr.op == "size":
+            return True
+        has_form = expr.op in INDEX_OPS or (
+            len(expr.operands) == 2 and self.affine(expr) is not None
         )
+        return has_form and all(map(self.is_computed, expr.operands))
 
     def host_index(self, expr: HostExpr) -> str:
         """The name of an integer that is computed from sizes."""

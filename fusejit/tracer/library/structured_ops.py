@@ -61,7 +61,12 @@ def _inlined(function: FunctionType, *args: Any, **kwargs: Any) -> Any:
 
 def _of_family(family: OpFamily, *args: Any, **kwargs: Any) -> Any:
     definition, inputs, keywords = family.resolve(*args, **kwargs)
-    return _called(StructuredOp(definition), *inputs, **keywords)
+    reads = current_trace().captured_reads
+    operands = [
+        reads.table(x) if type(x) is np.ndarray and all(x is not a for a in args) else x
+        for x in inputs  # arrays that the family itself made, such as Winograd's matrices
+    ]
+    return _called(StructuredOp(definition), *operands, **keywords)
 
 
 def _called(op: StructuredOp, *args: Any, **kwargs: Any) -> Any:

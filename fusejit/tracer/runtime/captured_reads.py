@@ -123,7 +123,6 @@ class CapturedReads:
         known = self._constant_ids.get(id(array))
         if known is not None and known[2].tobytes() == array.tobytes():
             return known[1]
-        path = Path("const", f"k{len(self.constants)}")
         captured = np.array(array, order="K", copy=True)
         if any(
             n > 1 and captured.size and a != b
@@ -131,15 +130,21 @@ class CapturedReads:
         ):
             what = "an array with gaps in memory, made of constants, is not made again by a kernel"
             raise needs_python(what, "copy it")
-        source = self._read_array(path, captured)
+        source = self.table(captured)
         fresh: TracedArray = PRIMITIVES["copy"](source, "K")
         if array.base is not None:
             fresh = fresh.as_view()
             fresh.access = WriteAccess.of(array)
-        self.checks = [c for c in self.checks if c.path != path]
-        self.constants[path.name] = captured
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id
         return fresh
+
+    def table(self, array: np.ndarray) -> TracedArray:
+        """A constant array that no program can write to: calls share it."""
+        path = Path("const", f"k{len(self.constants)}")
+        source: TracedArray = self._read_array(path, array)
+        self.checks = [c for c in self.checks if c.path != path]
+        self.constants[path.name] = array
+        return source
 
     def unfollowed(self, array: np.ndarray) -> TracedArray:
         """An array that no callback has seen: made here only if a function is traced plainly.

@@ -36,12 +36,11 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
-from fusejit.fuse.rewrite_blocks import substitute_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Bind, GenericOp, Loop, Op, ViewOp, base_name, walk
-from fusejit.ir.types import IteratorType
+from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import OpNames, op_names, primitive
 from fusejit.transform.core.base import BaseHandle, H, call
@@ -143,22 +142,63 @@ def moved_into_loops(
     if not views:
         why = f"nothing in the loop around it reads a slice of {producer.name}"
         raise illegal(step, consumer.name, why)
-    made: dict[tuple[IndexingMap, tuple[AffineExpr, ...]], Value] = {}
     slices: list[Value] = []
-    for old, view in views:
-        used = view.map.symbols()
+    for together in _nested(views):
+        whole = _around([view for _, view in together])
+        used = whole.map.symbols()
         recomputed |= {loop.induction or "" for loop in loops if not used & _symbols_of(loop)}
-        slice_ = view.results[0]
-        if (key := (view.map, slice_.type.extents)) in made:  # the same slice once more
-            graph = substitute_values(replaced(graph, old, []), {slice_: made[key]})
-            continue
-        made[key] = slice_
-        ops = _producer_of(view, producer, step)
+        ops = _producer_of(whole, producer, step)
         slices += [op.results[0] for op in ops if isinstance(op, GenericOp)]
-        graph = replaced(graph, old, ops)
+        for old, view in together:
+            graph = replaced(graph, old, [*ops, *_part_of(whole, view)])
+            ops = []
     graph = eliminate_dead_ops(graph)
     is_duplicated = producer in walk(graph.block)
     return FusionResult(with_versions(graph), sorted(recomputed), is_duplicated, slices)
+
+
+def _nested(views: list[tuple[Op, ViewOp]]) -> list[list[tuple[Op, ViewOp]]]:
+    """The views in groups that begin at one place, and whose extents differ by constants.
+
+    Each is part of the largest, or nearly so: what they read is computed once.
+    """
+    groups: list[list[tuple[Op, ViewOp]]] = []
+    for old, view in views:
+        for group in groups:
+            first = group[0][1]
+            pairs = zip(_extents(first), _extents(view), strict=True)
+            if first.map == view.map and all((a - b).is_constant for a, b in pairs):
+                group.append((old, view))
+                break
+        else:
+            groups.append([(old, view)])
+    return groups
+
+
+def _around(views: list[ViewOp]) -> ViewOp:
+    """The view of all that views read which begin at one place."""
+    extents = _extents(views[0])
+    for view in views[1:]:
+        pairs = zip(extents, _extents(view), strict=True)
+        extents = tuple(a if (a - b).constant >= 0 else b for a, b in pairs)
+    for view in views:
+        if _extents(view) == extents:
+            return view
+    part = views[0].results[0]
+    whole = Value(f"{part.name}_whole", TensorType(part.type.dtype, extents), order=part.order)
+    return replace(views[0], results=(whole,))
+
+
+def _part_of(whole: ViewOp, view: ViewOp) -> list[Op]:
+    """The op that makes a view of what was computed for several; none if it is that."""
+    if view is whole:
+        return []
+    (source,), rank = whole.results, len(_extents(whole))
+    return [replace(view, source=source, map=IndexingMap.identity(rank))]
+
+
+def _extents(view: ViewOp) -> tuple[AffineExpr, ...]:
+    return view.results[0].type.extents
 
 
 def _symbols_of(loop: Loop) -> set[str]:

@@ -81,6 +81,12 @@ def generalized(
     return found
 
 
+def morphed(texts: Sequence[str], forms: Sequence[str], timeout: float = 300.0) -> list[str]:
+    """Each text after ``linalg-morph-ops`` with each option, such as ``generic-to-category``."""
+    found: list[str] = _in_child("morphed", (list(texts), list(forms)), timeout)
+    return found
+
+
 def _in_child(task: str, work: Any, timeout: float) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "given"), Path(folder, "made")
@@ -143,6 +149,17 @@ def _generalized(texts: list[str]) -> list[tuple[list[str], list[str], str]]:
                 str(module),
             )
         )
+    return found
+
+
+def _morphed(work: tuple[list[str], list[str]]) -> list[str]:
+    texts, forms = work
+    found = []
+    for text in texts:
+        module = _module(text)
+        for form in forms:
+            run_passes(module, f"builtin.module(func.func(linalg-morph-ops{{{form}}}))")
+        found.append(str(module))
     return found
 
 
@@ -288,6 +305,7 @@ _TASKS: dict[str, Any] = {
     "verify": _verify,
     "fused_counts": _fused_counts,
     "generalized": _generalized,
+    "morphed": _morphed,
 }
 
 
