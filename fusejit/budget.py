@@ -50,6 +50,9 @@ WASTED_SECONDS = 0.2
 MAX_WASTED_SIGNATURES = 10
 """How many signatures of one function may take as long."""
 
+LOOK_SECONDS = 1e-2
+"""Seconds that unchecked calls may take between two checked ones."""
+
 SHARE = 0.1
 """Share of the interpreted time that speculation and failed traces may take in the long run."""
 

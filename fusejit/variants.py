@@ -49,6 +49,11 @@ class Variants:
         """Every form of the function in segments."""
         return self.for_types if self.segmented is None else (self.segmented, *self.for_types)
 
+    @property
+    def newest_segmented(self) -> SegmentedFunction | None:
+        """The form in segments that serves all calls, else the newest of those for some."""
+        return next(iter(self.all_segmented), None)
+
     def timing(self) -> Callable[[int, int], None]:
         """What to call with the nanoseconds of a call in NumPy and fused, when it has ended.
 

@@ -119,7 +119,7 @@ class Dispatcher:
             result = self._run_expected_fallback(args)
             if not isinstance(result, Outcome):
                 return result
-            if self.postponed.must_wait(args):
+            if not self.options.fullgraph and self.postponed.must_wait(args):
                 return self.postponed.run(args)
             with self.state.lock:
                 is_same = self.variants.for_types is for_types and self.variants.compiled is seen

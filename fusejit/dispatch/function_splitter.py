@@ -188,9 +188,9 @@ class FunctionSplitter:
         self, function: Callable[..., Any], caller: Callable[..., Any]
     ) -> Callable[..., Any]:
         """What Python calls in ``caller`` instead of ``function``, which is decorated."""
-        segmented = self._variants.segmented
+        segmented = self._variants.newest_segmented
         is_own = function is self._entry_stub.function
-        if segmented is None or not is_own:
+        if segmented is None or segmented.is_for_foreign or not is_own:
             is_interpreted = self._tiering.interpreted is not None and not self._variants.compiled
             if is_interpreted and not self._tiering.depends_on_sizes and is_own:
                 return self._function

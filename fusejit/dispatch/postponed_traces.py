@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.budget import LOOK_SECONDS
 from fusejit.codegen.launcher.call_guard import (
     NEVER,
     SAMPLE,
@@ -27,7 +28,6 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.ir.raw_reads import is_a
 from fusejit.outcome import MISS, Outcome
-from fusejit.warm_up.first_calls import LOOK_SECONDS
 
 
 class PostponedTraces:

@@ -68,4 +68,4 @@ def _inner(call: SegmentCall) -> SegmentedFunction | None:
 
 
 def _of(state: Any) -> SegmentedFunction | None:
-    return next(iter(state.variants.all_segmented), None)
+    return state.variants.newest_segmented

@@ -48,7 +48,7 @@ def parts_of(segmented: SegmentedFunction) -> list[Part]:
 
 def parts_of_function(state: Any) -> Part | SegmentedFunction:
     """A function that Python calls: its split form, or itself as one part."""
-    inner: SegmentedFunction | None = next(iter(state.variants.all_segmented), None)
+    inner: SegmentedFunction | None = state.variants.newest_segmented
     code = state.function.__code__
     lines = [line for _, _, line in code.co_lines() if line is not None]
     first, last = code.co_firstlineno, max(lines)
@@ -70,7 +70,7 @@ def _parts_of_segment(call: SegmentCall) -> Iterator[Part]:
     file, (first, last) = function.__code__.co_filename, call.lines
     inner = None
     if call.state is not None:
-        inner = next(iter(call.state.variants.all_segmented), None)
+        inner = call.state.variants.newest_segmented
     if inner is not None:
         yield from _all_parts(inner)
         is_python = not inner.calls_something

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fusejit.budget import compiler_is_loaded, speculation
+from fusejit.budget import LOOK_SECONDS, compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, last_look
 from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
@@ -36,7 +36,6 @@ SETTLED = 64  # calls of a function without loops, before most calls pass unchec
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
 FEW = 64  # items or passes; nested loops over fewer do not run long
 MAX_DEPTH = 4  # nested calls; a deeper recursion uses one frame a call
-LOOK_SECONDS = 1e-2  # that unchecked calls may take between two checked ones
 FIRST_UNWATCHED = 16  # calls that pass unchecked at first
 MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
 LOADING_PASSES = 2_000_000  # the same, where the compiler has to be loaded first

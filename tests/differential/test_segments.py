@@ -487,7 +487,7 @@ def test_signature_and_defaults() -> None:
         np.testing.assert_array_equal(actual[0], expected[0])
         assert actual[1] == expected[1]
     assert log == [3.0, 3.0, 1.0, 1.0, 2, 2]
-    assert fused.variants.segmented is not None
+    assert fused.variants.newest_segmented is not None
 
 
 def test_segments_are_compiled_once() -> None:
@@ -503,8 +503,8 @@ def test_segments_are_compiled_once() -> None:
     fused = fuse_jit(program)
     for size, n in ((5, 3), (50, 20), (7, 1)):
         fused(np.arange(float(size)), n)
-    assert fused.variants.segmented is not None
-    (segment,) = fused.variants.segmented.segments
+    assert fused.variants.newest_segmented is not None
+    (segment,) = fused.variants.newest_segmented.segments
     assert len(segment.state.variants) == 1
     assert len(log) == 24
 
@@ -540,12 +540,12 @@ def test_numbers_of_python_do_not_become_variants() -> None:
 
 
 def _states(fused: Any) -> Iterator[Any]:
-    pending = [fused.variants.segmented]
+    pending = [fused.variants.newest_segmented]
     while pending:
         segmented = pending.pop()
         for segment in segmented.segments:
-            if segment.state is not None and segment.state.variants.segmented is not None:
-                pending.append(segment.state.variants.segmented)
+            if segment.state is not None and segment.state.variants.newest_segmented is not None:
+                pending.append(segment.state.variants.newest_segmented)
             elif segment.state is not None:
                 yield segment.state
 

@@ -32,7 +32,7 @@ def compiled_lines(function: Any, segmented: Any) -> set[int]:
     """The first lines, counted from ``def``, of segments that are compiled."""
     found: set[int] = set()
     for segment in segmented.segments:
-        inner = segment.state and segment.state.variants.segmented
+        inner = segment.state and segment.state.variants.newest_segmented
         if inner:
             found |= compiled_lines(function, inner)
         elif segment.state is not None and len(segment.state.variants):
@@ -54,7 +54,7 @@ def test_a_loop_of_numbers_is_python_s_and_the_function_itself_runs() -> None:
     fused = retiring(waits)
     rng = np.random.default_rng(0)
     agree(waits, fused, *[(rng.random(40), rng.random(40)) for _ in range(3)])
-    segmented = fused.variants.segmented
+    segmented = fused.variants.newest_segmented
     assert segmented.runs_interpreted
     assert segmented.profiler.runs[-1] is waits
     assert "no segment gains from compiling" in repr(fused.variants)
@@ -73,8 +73,8 @@ def test_what_pays_stays_compiled_between_statements_that_do_not() -> None:
     fused = retiring(program)
     x = np.linspace(0, 1, 5000)
     agree(program, fused, *[(x, k) for k in range(3)])
-    assert compiled_lines(program, fused.variants.segmented) == {2}
-    assert not fused.variants.segmented.runs_interpreted
+    assert compiled_lines(program, fused.variants.newest_segmented) == {2}
+    assert not fused.variants.newest_segmented.runs_interpreted
     assert log == [k for j in range(3) for _ in range(2) for k in (j, j + 1)]
 
 
@@ -88,10 +88,10 @@ def test_larger_arguments_bring_a_segment_back() -> None:
     fused = retiring(program)
     for _ in range(3):
         agree(program, fused, (np.arange(4.0),))
-    assert fused.variants.segmented.runs_interpreted
+    assert fused.variants.newest_segmented.runs_interpreted
     agree(program, fused, (np.arange(100_000.0),), (np.arange(100_000.0),))
-    assert not fused.variants.segmented.runs_interpreted
-    assert compiled_lines(program, fused.variants.segmented) == {2}
+    assert not fused.variants.newest_segmented.runs_interpreted
+    assert compiled_lines(program, fused.variants.newest_segmented) == {2}
 
 
 def test_a_settled_function_looks_again_at_growing_gaps() -> None:
@@ -107,11 +107,11 @@ def test_a_settled_function_looks_again_at_growing_gaps() -> None:
 
     fused, box = retiring(program), Box()
     agree(program, fused, (box,), (box,))
-    assert fused.variants.segmented.runs_interpreted
+    assert fused.variants.newest_segmented.runs_interpreted
     box.x = np.arange(100_000.0)  # no argument tells
     for _ in range(FIRST_REPROFILE):
         agree(program, fused, (box,))
-    assert not fused.variants.segmented.runs_interpreted
+    assert not fused.variants.newest_segmented.runs_interpreted
 
 
 def test_a_branch_that_is_met_later_is_decided_then() -> None:
@@ -128,7 +128,7 @@ def test_a_branch_that_is_met_later_is_decided_then() -> None:
 
     fused, x = retiring(program), np.linspace(0, 1, 20_000)
     agree(program, fused, (x, False), (x, False), *[(x, True)] * FIRST_REPROFILE, (x, False))
-    assert compiled_lines(program, fused.variants.segmented) == {3}
+    assert compiled_lines(program, fused.variants.newest_segmented) == {3}
 
 
 def test_breadth_first_search_runs_as_python_with_its_queue() -> None:
@@ -147,7 +147,7 @@ def test_breadth_first_search_runs_as_python_with_its_queue() -> None:
     fused = retiring(distances)
     graph = np.random.default_rng(1).random((20, 20)) < 0.15
     agree(distances, fused, *[(graph, k) for k in range(4)])
-    segments = fused.variants.segmented.segments
+    segments = fused.variants.newest_segmented.segments
     first = distances.__code__.co_firstlineno
     assert all(s.is_interpreted for s in segments if s.was_called and s.lines[0] - first > 3)
 

@@ -43,8 +43,8 @@ def test_a_dictionary_that_grows_leaves_no_variants_behind():
     fused = fuse_jit(labels)
     for _ in range(3):
         np.testing.assert_array_equal(fused(start.copy()), labels(start.copy()))
-    for state in states_in(fused.variants.segmented):
-        assert not (state.variants.compiled and state.variants.segmented)
+    for state in states_in(fused.variants.newest_segmented):
+        assert not (state.variants.compiled and state.variants.newest_segmented)
 
 
 def states_in(segmented):
@@ -75,7 +75,7 @@ def test_a_part_that_is_given_ever_longer_lists_does_not_wait_for_each_length():
     fused, plain = fuse_jit(from_the_last_state), from_the_last_state
     for _ in range(4):
         np.testing.assert_array_equal(fused(1.5, 60), plain(1.5, 60))
-    states = [*states_in(fused.variants.segmented)]
+    states = [*states_in(fused.variants.newest_segmented)]
     assert states
     assert all(state.variants.fallbacks[NEW_VALUE_REASON] <= MAX_PER_PART for state in states)
     assert dispatcher_of(fused).tiering.runs_interpreted  # all else is numbers

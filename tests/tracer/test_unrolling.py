@@ -60,7 +60,7 @@ def test_long_loops_over_lists_are_python_s_with_a_segment_in_them() -> None:
     factors = [0.5] * (OPS_OF_MANY + 1)
     assert_same(powers(X, factors), fused(X, factors))
     assert len(fused.variants) == 0
-    segments = fused.variants.segmented.segments
+    segments = fused.variants.newest_segmented.segments
     assert any(s.state is not None and len(s.state.variants) == 1 for s in segments)
 
 

@@ -29,7 +29,7 @@ TWO_OF_A_LINE = (lambda x: seen(x * x + 1.0).sum() + x.sum(), lambda x: seen(x +
 
 
 def state(function: Any) -> Any:
-    return function.variants.segmented
+    return function.variants.newest_segmented
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def has_whole_loop(function: Callable[..., Any], fused: Any) -> bool:
     begin += lines.index("    for i in range(n):")
     return any(
         first <= begin and begin + 2 <= last
-        for first, last in compiled_lines(fused.variants.segmented)
+        for first, last in compiled_lines(fused.variants.newest_segmented)
     )
 
 

@@ -373,7 +373,9 @@ def test_a_loop_in_a_block_is_one_segment() -> None:
 
     for function in (in_with, in_try):
         fused = check_segments(function, (X, []), bound=CLOSE)
-        parts = [s for s in fused.variants.segmented.segments if s.lines[1] - s.lines[0] >= 2]
+        parts = [
+            s for s in fused.variants.newest_segmented.segments if s.lines[1] - s.lines[0] >= 2
+        ]
         assert len(parts) == 1
         assert len(parts[0].state.variants) == 1
         assert not parts[0].state.variants.fallbacks
@@ -393,7 +395,7 @@ def test_stores_are_undone_in_front_of_an_error() -> None:
         return x
 
     fused = check_segments(program, (X, np.array([1, 2, 1]), []), (X, np.array([1, 1, 40, 2]), []))
-    (loop,) = (s for s in fused.variants.segmented.segments if s.lines[0] != s.lines[1])
+    (loop,) = (s for s in fused.variants.newest_segmented.segments if s.lines[0] != s.lines[1])
     assert len(loop.state.variants) == 1
     for call in range(2):
         x, log = X.copy(), []  # type: ignore[var-annotated]

@@ -99,9 +99,9 @@ def test_a_global_list_that_grows_is_no_variant() -> None:
     for _ in range(12):
         expected = X * (len(log) * 2)
         np.testing.assert_array_equal(fused(X), expected)
-    first = fused.variants.segmented.segments[0].state
+    first = fused.variants.newest_segmented.segments[0].state
     assert len(first.variants) < 6
-    assert first.variants.segmented is not None
+    assert first.variants.newest_segmented is not None
 
 
 def test_a_list_of_an_object_that_grows_is_no_variant() -> None:

@@ -124,7 +124,7 @@ def check_boundaries(program: MutationProgram, folder: Path, *, jit: bool = Fals
                 return "refused"
             compare_outcomes(without_late_text(expected, actual), actual, where=f"call {call}")
             assert_same(told, [list(kept), box.items, box.last], EXACT, f"kept in call {call}")
-    if fused.variants.segmented is not None:
+    if fused.variants.newest_segmented is not None:
         return "segments"
     return "declined" if fused.variants.fallbacks else "whole"
 

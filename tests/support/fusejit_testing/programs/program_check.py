@@ -210,7 +210,7 @@ class _Checked:
 
 def _reasons_of_python(decorated: Any) -> list[str]:
     """Why Python runs statements of the function, if that is how it runs."""
-    segmented = decorated.variants.segmented
+    segmented = decorated.variants.newest_segmented
     if segmented is None or decorated.variants.compiled:
         return []
     return list(dict.fromkeys(b.reason for b in segmented.boundaries))
