@@ -22,6 +22,7 @@ from fusejit.notices import FuseWarning, warn
 from fusejit.options import Options, check_fusion, options_from_environment
 from fusejit.reports.answer import Answer
 from fusejit.reports.check import checked
+from fusejit.reports.function import fused_doc, shown_function
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
@@ -290,4 +291,7 @@ def decorated_function(function: Callable[..., Any], options: Options) -> Any:
 
     for method in (trace, explain, mlir, check):
         setattr(result, method.__name__, functools.wraps(function)(method))
+    if options.enabled:
+        result.__doc__ = fused_doc(function.__doc__)
+        result._repr_mimebundle_ = functools.partial(shown_function, stub)
     return result

@@ -12,9 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, expected_of
+from fusejit.codegen.launcher.call_guard import (
+    ARRAYS,
+    CONTAINERS,
+    NEVER,
+    CallGuard,
+    Expected,
+    expected_of,
+)
 from fusejit.dataclass import replace
 from fusejit.dispatch.function_state import FunctionState
 
@@ -81,8 +86,8 @@ class RaisedCalls:
 
 def _size_of(value: Any) -> int:
     """What the guard compares with its limit."""
-    if type(value) is np.ndarray:
-        return value.size
+    if type(value) in ARRAYS:
+        return int(value.size)
     if type(value) is int:
         return max(min(value, NEVER), -NEVER)
     return len(value) if type(value) in CONTAINERS else NEVER

@@ -68,4 +68,5 @@ def _inner(call: SegmentCall) -> SegmentedFunction | None:
 
 
 def _of(state: Any) -> SegmentedFunction | None:
-    return state.variants.newest_segmented
+    made: SegmentedFunction | None = state.variants.newest_segmented
+    return made

@@ -32,13 +32,14 @@ class CheckKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ArrayClass:
-    """The class of arrays one variant serves: dtype, rank, layout; never the sizes."""
+    """The arrays that one variant serves: dtype, rank, layout, class; never the sizes."""
 
     dtype: np.dtype
     ndim: int
     order: tuple[int, ...]
     layout: Layout
     writeable: bool  # whether the variant serves writeable ones alone: it writes into them, mostly
+    kind: type = np.ndarray  # or np.memmap: kernels get an ndarray of its memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ there, once for all calls and iterations, and is split itself when it meets such
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FunctionType, MethodType
@@ -247,6 +248,11 @@ class CallSite:
         return [dispatcher_of(function) for function in self.functions]
 
 
+def _is_constant(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or another constant by itself."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
 def _watch(fused: Callable[..., Any], changed: Callable[[], None]) -> None:
     """Have ``changed`` called when it changes whether a function pays."""
     state = dispatcher_of(fused)
@@ -265,9 +271,10 @@ class SegmentCall:
 
     @property
     def lines(self) -> tuple[int, int]:
-        """The first and the last line."""
+        """The first and the last line; a docstring is none of them."""
         body = self.segment.node.body
-        return body[0].lineno, max(s.end_lineno or s.lineno for s in body)
+        first = body[1] if len(body) > 1 and _is_constant(body[0]) else body[0]
+        return first.lineno, max(s.end_lineno or s.lineno for s in body)
 
     @property
     def state(self) -> Any:

@@ -51,12 +51,6 @@ def matrix() -> Any:
         return np.matrix([[1.0, 2.0], [3.0, 4.0]])
 
 
-def memory_map(folder: Path) -> np.ndarray:
-    result = np.memmap(folder / "numbers", np.float64, "w+", shape=(4,))
-    result[...] = np.arange(4)
-    return result
-
-
 class Wrapped:
     """A foreign array."""
 
@@ -73,7 +67,6 @@ class Wrapped:
 ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Path], tuple[Any, ...]]]] = {
     "matrix": (double, lambda folder: (matrix(),)),
     "masked": (double, lambda folder: (np.ma.array([1.0, 2.0], mask=[True, False]),)),
-    "memmap": (double, lambda folder: (memory_map(folder),)),
     "foreign": (double, lambda folder: (Wrapped(np.arange(3.0)),)),
     "object": (double, lambda folder: (np.array([1, "a", None], object)[:1],)),
     "string": (newest_first, lambda folder: (np.array(["a", "bc"]),)),

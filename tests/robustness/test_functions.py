@@ -19,6 +19,7 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import UnsupportedError
+from fusejit.reports.function import NOTE
 from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
@@ -114,7 +115,8 @@ def test_signature_doc_and_wrapped() -> None:
     assert module_level.__name__ == "module_level"
     assert module_level.__qualname__ == plain.__qualname__  # type: ignore[attr-defined]
     assert module_level.__module__ == __name__
-    assert module_level.__doc__ == plain.__doc__
+    doc = inspect.getdoc(plain)
+    assert inspect.getdoc(module_level) == f"{doc}\n\n{NOTE}"  # a user reads it in `help`
     assert module_level.__annotations__ == plain.__annotations__
     assert inspect.signature(module_level) == inspect.signature(plain)
     assert inspect.signature(fuse_jit(mixed)) == inspect.signature(mixed)

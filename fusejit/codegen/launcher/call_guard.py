@@ -41,6 +41,7 @@ FEW_LOOKS = 1024  # calls after which none is checked any more
 MANY_LOOKS = 1 << 18  # the same, for calls with numbers
 
 HOLD_ITEMS = (list, dict, set)
+ARRAYS = (np.ndarray, np.memmap)
 CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
@@ -73,7 +74,7 @@ class Expected:
         kind = type(value)
         if self.kind is not None and kind is not self.kind:
             return False
-        if kind is np.ndarray:
+        if kind in ARRAYS:
             if self.no_array or (self.dtype is not None and value.dtype is not self.dtype):
                 return False
             return self.ndim in (-1, value.ndim) and bool(value.size <= self.limit)
@@ -181,7 +182,7 @@ def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
     Arrays may come where there were numbers, so one call of `SAMPLE` is checked. Methods of objects
     may be too short for any check. Each call with a size is checked.
     """
-    has_sizes = not {*map(type, args)}.isdisjoint((np.ndarray, int, *CONTAINERS))
+    has_sizes = not {*map(type, args)}.isdisjoint((*ARRAYS, int, *CONTAINERS))
     if not is_open and (due < FEW_LOOKS or has_sizes):
         return 0
     is_last = last_look(args) < due if not is_open else last_look(args) == FEW_LOOKS
@@ -202,15 +203,15 @@ def unwatched_open(args: Sequence[Any], expected: Sequence[Expected] | None) -> 
 def last_look(args: Sequence[Any]) -> int:
     """The number of calls after which none is checked any more, if all were like this one."""
     kinds = {*map(type, args)}
-    if not kinds.isdisjoint((np.ndarray, *CONTAINERS)):
+    if not kinds.isdisjoint((*ARRAYS, *CONTAINERS)):
         return NEVER
     return MANY_LOOKS if not kinds.isdisjoint((int, float, complex, bool)) else FEW_LOOKS
 
 
 def expected_of(value: Any) -> Expected:
     """Describe the arguments of the class, dtype and rank of this one."""
-    if type(value) is np.ndarray:
-        return Expected(np.ndarray, value.dtype, value.ndim)
+    if type(value) in ARRAYS:
+        return Expected(type(value), value.dtype, value.ndim)
     return Expected(type(value))
 
 
@@ -266,7 +267,11 @@ def _entry() -> AssembledEntry:
         tests.append(f"  %any{k} = or i1 {found}, %is{k}")
         found = f"%any{k}"
     text = _TEXT.format(
-        ndarray=id(np.ndarray), integer=id(int), tests="\n".join(tests), is_container=found
+        ndarray=id(np.ndarray),
+        memmap=id(np.memmap),
+        integer=id(int),
+        tests="\n".join(tests),
+        is_container=found,
     )
     return AssembledEntry(text, "fusejit_call_guard")
 
@@ -335,7 +340,9 @@ look:
 what:
   %limit_at = getelementptr i64, ptr %row, i64 3
   %limit = load i64, ptr %limit_at
-  %is_array = icmp eq ptr %type, inttoptr (i64 {ndarray} to ptr)
+  %is_ndarray = icmp eq ptr %type, inttoptr (i64 {ndarray} to ptr)
+  %is_memmap = icmp eq ptr %type, inttoptr (i64 {memmap} to ptr)
+  %is_array = or i1 %is_ndarray, %is_memmap
   br i1 %is_array, label %array, label %number
 
 array:

@@ -101,6 +101,7 @@ class LauncherNames:
         }
         self.lines: list[str] = []
         self.texts: dict[Path, str] = {}
+        self.ndarrays: dict[Path, str] = {}  # of memmaps: ndarrays of their memory
         self.texts_of_scalars: dict[str, str] = {}
         self.entry_checks_arrays = False
         self.own: Callable[..., Any] | None = None
@@ -246,17 +247,22 @@ class LauncherNames:
         refusal = self.refusal(check, text)
         if refusal:
             self.miss_if(refusal)
+        if check.kind is CheckKind.ARRAY and check.expected.kind is not np.ndarray:
+            name = self.ndarrays[check.path] = f"of_memmap{len(self.ndarrays)}"
+            self.put(f"{name} = {text}.view(ndarray)")
 
     def refusal(self, check: PathCheck, text: str) -> str:
         expected = check.expected
         if check.kind is CheckKind.ARRAY:
             assert isinstance(expected, ArrayClass)
             refuses = f"{text}.flags.num & {ACCESS_BITS} != {WRITEABLE_BIT}"
+            kind = f"type({text}) is not {self.bind('ndarray', expected.kind)}"
             if self.entry_checks_arrays:
-                return refuses if expected.writeable else ""
+                tests = [kind] * (expected.kind is not np.ndarray) + [refuses] * expected.writeable
+                return " or ".join(tests)
             dtype = self.bind("dtype", expected.dtype)
             test = (
-                f"type({text}) is not ndarray or ({text}.dtype is not {dtype} and "
+                f"{kind} or ({text}.dtype is not {dtype} and "
                 f"({text}.dtype != {dtype} or {text}.dtype.char != {expected.dtype.char!r} or "
                 f"{text}.dtype.metadata is not None)) or "
                 f"{text}.ndim != {expected.ndim}"
@@ -342,7 +348,7 @@ class LauncherNames:
         if name in self.program.arguments:
             origin = self.program.arguments[name].origin
             assert origin is not None
-            return self.path(origin.attr)
+            return self.ndarrays.get(origin.attr) or self.path(origin.attr)
         return name
 
     def reference(self, ref: ArrayRef) -> str:

@@ -68,6 +68,8 @@ class FunctionSource:
         The function as it was compiled, if that is not as it was written: pytest rewrites asserts.
     text : str
         The text in which the function stands; empty for a part of a function.
+    given : frozenset of str or None
+        Of a part of a function: the parameters of the whole function.
     """
 
     node: FunctionNode
@@ -76,6 +78,7 @@ class FunctionSource:
     parts: Mapping[str, ast.expr] = field(default_factory=dict)
     rewritten: FunctionNode | None = None
     text: str = field(default="", repr=False)
+    given: frozenset[str] | None = None
 
     @property
     def as_compiled(self) -> FunctionNode:
@@ -84,7 +87,10 @@ class FunctionSource:
 
     def of_part(self, node: FunctionNode) -> FunctionSource:
         """That of a function made from this one."""
-        return replace(self, node=node, rewritten=None, text="")
+        given = self.given
+        if given is None:
+            given = frozenset(a.arg for a in ast.walk(self.node.args) if isinstance(a, ast.arg))
+        return replace(self, node=node, rewritten=None, text="", given=given)
 
 
 def find_source(function: FunctionType) -> FunctionSource | str:
@@ -152,6 +158,12 @@ def texts_in(function: FunctionType) -> Mapping[str, str]:
     """What the user wrote instead of names that are none of the user's, in a part of a function."""
     made = _made_from_trees.get(id(function.__code__))
     return {} if made is None else WrittenTexts(made.parts)
+
+
+def given_to(function: FunctionType) -> frozenset[str] | None:
+    """The parameters of the function that ``function`` is a part of; None if it is whole."""
+    made = _made_from_trees.get(id(function.__code__))
+    return None if made is None else made.given
 
 
 def as_definition(node: FunctionNode) -> ast.FunctionDef | None:

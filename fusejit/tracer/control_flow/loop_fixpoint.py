@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.changing_extents import at, changing_extents
@@ -116,6 +118,8 @@ class LoopFixpoint(LoopEntry):
         if has_type(before) and has_type(now):
             self._widen_type(name, type_of(before), type_of(now))
         elif is_array(before) and is_array(now):
+            if before.is_ndarray and now.numpy_class is not np.ndarray:
+                self.decide(True, "not plain", name)
             self._widen_loop_buffer(name, before, now)
         elif before is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
             zeros = (zero(type_of(item)) for item in now.items)

@@ -39,15 +39,14 @@ def why_foreign(text: str, obj: Any) -> str | None:
     None if it is not. So of all objects of its class, and of arrays of its dtype and rank.
     """
     kind = type(obj)
-    if kind is np.ndarray:
+    if kind in (np.ndarray, np.memmap):
         if obj.ndim > MAX_RANK:
             return too_many_axes(f"{text} has {obj.ndim} axes")
         if not is_supported(obj.dtype):
             return f"{text} has dtype {obj.dtype}{_advice(obj.dtype)}"
         return None
     if issubclass(kind, np.ndarray):
-        advice = "; np.asarray(x) of it shares its memory" if kind is np.memmap else ""
-        return f"{text} is a subclass of ndarray: {kind.__name__}{advice}"
+        return f"{text} is a subclass of ndarray: {kind.__name__}"
     if issubclass(kind, np.generic):
         if not is_supported(scalar_dtype_of(obj)) or kind not in NUMPY_SCALARS:
             return f"{text} has type {kind.__name__}"

@@ -68,6 +68,8 @@ class _Arguments(Arguments):
     """Arguments of an effect: also texts, and literals of Python as they are."""
 
     def _text(self, obj: Any) -> str:
+        if isinstance(obj, TracedArray) and obj.numpy_class is not np.ndarray:
+            raise needs_python("shows an array that may be a memmap", MOVE_OUTSIDE)
         if isinstance(obj, TracedText):
             parts = [_quoted(p) if type(p) is str else self._formatted(*p) for p in obj.parts]
             return f"''.join([{', '.join(parts)}])"

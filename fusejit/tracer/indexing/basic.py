@@ -92,7 +92,9 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         return PRIMITIVES["strided_getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
-        return PRIMITIVES["gather"](array, index, integers)  # type: ignore[no-any-return]
+        gathered: TracedArray = PRIMITIVES["gather"](array, index, integers)
+        gathered.is_ndarray = True
+        return gathered
     selection = select(array, index)
     if not selection.is_element:
         array = array_of_scalar(array)

@@ -291,7 +291,7 @@ class AttributeAccess:
     def _refuse_write(self, obj: Any, part: str) -> None:
         path = self._captures.path_of(obj)
         if path is not None:
-            what = f"writes {part} to {path.user_text()}, an object from outside"
+            what = f"writes {part} to {self._captures.described(path)}"
             raise needs_python(what, _RETURN_ONLY)
         if isinstance(obj, (ModuleType, type)) or (
             isinstance(obj, FunctionType) and not self._made_here(obj)

@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
-from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
@@ -27,13 +27,19 @@ def represented_type(obj: Any) -> type:
     if isinstance(obj, SymbolicNumber):
         return type(obj.value)
     if isinstance(obj, TracedArray):
-        return obj.scalar_type or np.ndarray
+        if obj.numpy_class is None:
+            raise needs_python("asks for the class of an array that may be a memmap", MOVE_OUTSIDE)
+        return obj.scalar_type or obj.numpy_class
     return type(obj)
 
 
 @primitive(isinstance)
 def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     """``isinstance`` of what the object stands for."""
+    if isinstance(obj, TracedArray) and obj.numpy_class is None:
+        of_memmap, of_ndarray = (issubclass(c, class_or_tuple) for c in (np.memmap, np.ndarray))
+        if of_memmap == of_ndarray:
+            return of_memmap
     if isinstance(obj, SymbolicNumber | TracedArray):
         return issubclass(represented_type(obj), class_or_tuple)
     return NotImplemented

@@ -266,7 +266,7 @@ class Calls:
             if path is None and is_method_in_c(function):
                 path = self._captures.path_of(function)
             if path is not None:
-                what = f"calls {name} on {path.user_text()}, an object from outside"
+                what = f"calls {name} on {self._captures.described(path)}"
                 raise needs_python(what, "work on a copy and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)

@@ -164,7 +164,7 @@ class CapturedReads:
             if kind is type(owner) or obj is getattr(owner, "__dict__", None):
                 what = f"reads {path.user_text()}, which may be an object that was written to above"
                 raise unsupported(what, "read it before the attribute is written")
-        if kind is np.ndarray:
+        if kind in (np.ndarray, np.memmap):
             return self._read_array(path, obj)
         if kind is int:
             if not _INT64.min // 2 < obj < _INT64.max // 2:
@@ -254,9 +254,9 @@ class CapturedReads:
             else:
                 extents.append(self._trace.symbol(expr, size, 0, MAX_SIZE))
         dtype = canonical_dtype(array.dtype)
-        self.check(
-            PathCheck(path, CheckKind.ARRAY, ArrayClass(dtype, array.ndim, order, layout, False))
-        )
+        kind = type(array)
+        expected = ArrayClass(dtype, array.ndim, order, layout, writeable=False, kind=kind)
+        self.check(PathCheck(path, CheckKind.ARRAY, expected))
         buffer = Buffer(
             self._trace.unique_name("_".join([path.name, *(str(k) for _, k in path.steps)])),
             TensorType(dtype, tuple(extents)),
@@ -270,4 +270,7 @@ class CapturedReads:
         self.originals[path] = array
         storage = Storage.of_buffer(self._trace, buffer, path, array)
         storage.home = self._trace.graph.block  # it was there before the region that reads it first
-        return TracedArray.whole(storage, Kind.ARRAY, path)
+        seen = TracedArray.whole(storage, Kind.ARRAY, path)
+        seen.is_ndarray = kind is np.ndarray
+        self._trace.has_memmaps |= not seen.is_ndarray
+        return seen

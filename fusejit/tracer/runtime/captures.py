@@ -109,6 +109,13 @@ class CaptureRegistry:
         entry = self._objects.get(id(obj))
         return None if entry is None else entry[0]
 
+    def described(self, path: Path) -> str:
+        """An object that must not change, and where it comes from, for messages."""
+        given = self._trace.given
+        is_held = path.root == "arg" and not path.text and given is not None
+        is_held = is_held and path.name not in (given or ())
+        return f"{path.user_text()}, an object {'that Python holds' if is_held else 'from outside'}"
+
     def read(self, path: Path, obj: object) -> object:
         """The traced value of the object at ``path``; the same one at each read."""
         if is_hashable(path):

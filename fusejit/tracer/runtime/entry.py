@@ -17,7 +17,7 @@ from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
-from fusejit.tracer.capture.source_text import texts_in
+from fusejit.tracer.capture.source_text import given_to, texts_in
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import (
     WRONG_CALL,
@@ -129,6 +129,7 @@ def _trace_once(
         importlib.import_module(_STRUCTURED_OPS)
     bound = bind(fn, args, dict(kwargs))
     texts = texts_in(cast(FunctionType, fn))
+    trace.given = given_to(cast(FunctionType, fn))
     with trace.active():
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
         arguments = {

@@ -279,7 +279,7 @@ class FunctionPrimitives:
             raise needs_python(what, "test it with if")
         path = self._captures.path_of(obj)
         if path is not None and not self._captures.is_container_copy(obj):
-            what = f"matches {path.user_text()}, an object from outside"
+            what = f"matches {self._captures.described(path)}"
             raise needs_python(what, "test its attributes with if")
         return obj
 

@@ -26,6 +26,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_graph_break, unsup
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.memmaps import with_classes
 from fusejit.tracer.values.shapes import Varies
 
 _STORES = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
@@ -37,6 +38,10 @@ _CHANGE_ARGUMENTS = frozenset({*_STORES, "at", "partition", "sort"})
 @functools.lru_cache(maxsize=4096)
 def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler of a function, which leaves to NumPy the forms that it does not know."""
+    return with_classes(function, _with_form(function, handler))
+
+
+def _with_form(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     name = _name_of(function, handler)
     if name is None:
         return handler

@@ -41,6 +41,7 @@ class TraceInterface(Protocol):
     untraced: dict[CodeType, str]
     errstate: dict[str, str]
     has_untraced_callee: bool
+    given: frozenset[str] | None
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:

@@ -183,6 +183,9 @@ class Results:
                 raise Fallback("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
+            if obj.numpy_class is not np.ndarray:
+                what = "makes an array that may be a memmap"
+                raise NeedsPython.at(self.where, what, "convert the argument with np.asarray")
             if (
                 obj.kind is not Kind.ARRAY
                 and (path := self.trace.captured_reads.path_of(obj)) is not None

@@ -27,14 +27,13 @@ from fusejit.tracer.runtime.locations import (
     needs_python,
 )
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.values.operator_names import CHANGING, METHODS, install_operators
 from fusejit.tracer.values.shapes import Extents, normal_order
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
-
-from fusejit.tracer.values.operator_names import CHANGING, METHODS, install_operators
 
 MAX_RANK = 16
 """Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
@@ -49,7 +48,6 @@ _REMEDIES = {
     _TEXT: "return the array and make the text of the result",
     _HASH: "use an array as the table (counts[i] += 1)",
 }
-
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
@@ -80,6 +78,8 @@ class TracedArray:
         Whether NumPy's array is a view, which has a ``base``: also one of all elements.
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
+    is_ndarray : bool
+        Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.values.memmaps`.
     """
 
     __slots__ = (
@@ -87,6 +87,7 @@ class TracedArray:
         "access",
         "extents",
         "is_known",
+        "is_ndarray",
         "is_view",
         "kind",
         "map",
@@ -108,6 +109,7 @@ class TracedArray:
         self.access = WriteAccess.WRITEABLE
         self.is_view = False
         self.is_known = True
+        self.is_ndarray = False
         self._viewed: tuple[Value, Block, Value] | None = None
 
     # -- construction -----------------------------------------------------------------------------
@@ -128,6 +130,7 @@ class TracedArray:
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
         result.access = self.access
         result.is_view = True
+        result.is_ndarray = self.is_ndarray
         return result
 
     def as_owner(self) -> TracedArray:
@@ -281,20 +284,18 @@ class TracedArray:
         return PRIMITIVES[np.matrix_transpose](self)
 
     @property
-    def real(self) -> TracedArray:
+    def real(self) -> Any:
         """The real parts: a view of complex numbers, and real ones themselves."""
-        result: TracedArray = PRIMITIVES["part"](self, "real")
-        return result
+        return PRIMITIVES["part"](self, "real")
 
     @real.setter
     def real(self, value: Any) -> None:
         self.real[...] = value
 
     @property
-    def imag(self) -> TracedArray:
+    def imag(self) -> Any:
         """The imaginary parts, a view."""
-        result: TracedArray = PRIMITIVES["part"](self, "imag")
-        return result
+        return PRIMITIVES["part"](self, "imag")
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -362,8 +363,7 @@ class TracedArray:
 
     def _called(self) -> str:
         """What the program calls the array."""
-        name = name_in_program(self)
-        if name is not None:
+        if (name := name_in_program(self)) is not None:
             return repr(name)
         path = self.storage.path
         if path is None or path.steps:
@@ -399,9 +399,16 @@ class TracedArray:
         return PRIMITIVES["numpy_form"](func, handler)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if hasattr(np.ndarray, name):
+        if hasattr(np.ndarray, name) or self.numpy_class is not np.ndarray:
             raise needs_python(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+
+    @property
+    def numpy_class(self) -> type | None:
+        """The class of NumPy's array; None where it is not known."""
+        if self.is_ndarray or self.kind is not Kind.ARRAY or not self.trace.has_memmaps:
+            return np.ndarray
+        return None if self.path is None else np.memmap
 
     @property
     def scalar_type(self) -> type | None:
@@ -412,6 +419,8 @@ class TracedArray:
 
     def user_attribute(self, name: str) -> Any:
         """``x.name`` in the user's program, to which what only the tracer uses is hidden."""
+        if name == "__class__":
+            return PRIMITIVES[type](self)
         number = self.scalar_type
         if number is not None and not hasattr(number, name):
             module = "" if self.kind is Kind.PYTHON else "numpy."
@@ -435,7 +444,10 @@ _INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"tra
 
 def _install() -> None:
     def compute(array: TracedArray, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
-        return PRIMITIVES["operator"](ufunc, operands)
+        result = PRIMITIVES["operator"](ufunc, operands)
+        if isinstance(result, TracedArray):
+            result.is_ndarray = True
+        return result
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:

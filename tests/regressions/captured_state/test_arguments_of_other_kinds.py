@@ -122,6 +122,8 @@ def written(m: Any, scale: float) -> Any:
 
 @pytest.mark.parametrize("function", [converted, in_arithmetic, cut, written])
 def test_memory_maps(function: Any, tmp_path: Path) -> None:
+    """Only ``cut`` has a result that is another memmap: Python cuts it off."""
+
     def mapped(name: str) -> np.ndarray:
         made = np.memmap(tmp_path / name, np.float64, "w+", shape=(6,))
         made[...] = np.arange(6.0) + 3
@@ -137,7 +139,7 @@ def test_memory_maps(function: Any, tmp_path: Path) -> None:
             assert type(one) is type(other)
         assert_same(np.asarray(expected[-1]), np.asarray(got[-1]))
         assert_same(np.asarray(theirs), np.asarray(ours))
-    assert fused.variants.all_segmented
+    assert bool(fused.variants.all_segmented) == (function is cut)
     assert not fused.variants.fallbacks
 
 

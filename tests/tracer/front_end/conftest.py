@@ -68,6 +68,7 @@ class FakeTrace:
         self.captured_reads = self  # an object of its own, elsewhere
         self.errstate: dict[str, str] = {}
         self.untraced: dict[Any, str] = {}
+        self.given: frozenset[str] | None = None
 
     def read(self, path: Path, obj: Any) -> Any:
         if type(obj) in (list, tuple) or is_named_tuple(obj):
