@@ -115,8 +115,8 @@ class LoopEntry(Region):
         for name, obj in self._before.items():
             self._entry[name] = self._at_entry(name, obj)
             if name in self._loop_buffers:
-                is_plain = obj.is_plain and self.decided("not plain", name) is None
-                self._loop_buffers[name].is_plain = is_plain
+                is_ndarray = obj.is_ndarray and self.decided("not plain", name) is None
+                self._loop_buffers[name].is_ndarray = is_ndarray
                 number = self._origins.enter(name, obj, self._loop_buffers[name], names)
                 if number is not None:
                     self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)

@@ -118,7 +118,7 @@ class LoopFixpoint(LoopEntry):
         if has_type(before) and has_type(now):
             self._widen_type(name, type_of(before), type_of(now))
         elif is_array(before) and is_array(now):
-            if before.is_plain and now.numpy_class is not np.ndarray:
+            if before.is_ndarray and now.numpy_class is not np.ndarray:
                 self.decide(True, "not plain", name)
             self._widen_loop_buffer(name, before, now)
         elif before is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):

@@ -228,7 +228,7 @@ class TracedIf(Region):
             array = joined_names[name] = TracedArray.whole(storage, value.kind)
             told = [o for o in (left[name], right[name]) if not isinstance(o, Undefined)]
             array.is_view = bool(told) and all(getattr(o, "is_view", False) for o in told)
-            array.is_plain = bool(told) and all(getattr(o, "is_plain", False) for o in told)
+            array.is_ndarray = bool(told) and all(getattr(o, "is_ndarray", False) for o in told)
             if storage.copied_from and name in objects:
                 which = made.get(OBJECT_OF + name)
                 storage.origin = Origin(array, tuple(objects[name]))

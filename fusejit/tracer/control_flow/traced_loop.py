@@ -147,7 +147,7 @@ class TracedLoop(LoopFixpoint):
         result = TracedArray(storage, array.map, array.extents)
         result.access = array.access
         result.is_view = array.is_view
-        result.is_plain = array.is_plain
+        result.is_ndarray = array.is_ndarray
         return result
 
     def _define_late(self, names: Mapping[str, Any], behind: LiveOutArrays) -> tuple[Value, ...]:
@@ -250,7 +250,7 @@ class TracedLoop(LoopFixpoint):
                     made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
                     made.access = now.access
                     made.is_view = now.is_view
-                    made.is_plain = now.is_plain
+                    made.is_ndarray = now.is_ndarray
                     made = shown.setdefault(id(now), made)
             inside = not all(map(self.trace.locals.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made

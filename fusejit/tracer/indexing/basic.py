@@ -93,7 +93,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
         gathered: TracedArray = PRIMITIVES["gather"](array, index, integers)
-        gathered.is_plain = True
+        gathered.is_ndarray = True
         return gathered
     selection = select(array, index)
     if not selection.is_element:

@@ -79,7 +79,7 @@ class MaskedElements:
             mask = TracedArray.of_value(self.array.trace, self.mask)
             way = "select" if self.ndim == 1 else "select_rows"
             self._selected = PRIMITIVES[way](self.array, mask)
-            self._selected.is_plain = True
+            self._selected.is_ndarray = True
         return self._selected
 
     @property

@@ -266,6 +266,6 @@ class CapturedReads:
         storage = Storage.of_buffer(self._trace, buffer, path, array)
         storage.home = self._trace.graph.block  # it was there before the region that reads it first
         seen = TracedArray.whole(storage, Kind.ARRAY, path)
-        seen.is_plain = kind is np.ndarray
-        self._trace.has_memmaps |= not seen.is_plain
+        seen.is_ndarray = kind is np.ndarray
+        self._trace.has_memmaps |= not seen.is_ndarray
         return seen

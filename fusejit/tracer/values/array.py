@@ -78,7 +78,7 @@ class TracedArray:
         Whether NumPy's array is a view, which has a ``base``: also one of all elements.
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
-    is_plain : bool
+    is_ndarray : bool
         Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.values.memmaps`.
     """
 
@@ -87,7 +87,7 @@ class TracedArray:
         "access",
         "extents",
         "is_known",
-        "is_plain",
+        "is_ndarray",
         "is_view",
         "kind",
         "map",
@@ -109,7 +109,7 @@ class TracedArray:
         self.access = WriteAccess.WRITEABLE
         self.is_view = False
         self.is_known = True
-        self.is_plain = False
+        self.is_ndarray = False
         self._viewed: tuple[Value, Block, Value] | None = None
 
     # -- construction -----------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class TracedArray:
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
         result.access = self.access
         result.is_view = True
-        result.is_plain = self.is_plain
+        result.is_ndarray = self.is_ndarray
         return result
 
     def as_owner(self) -> TracedArray:
@@ -406,7 +406,7 @@ class TracedArray:
     @property
     def numpy_class(self) -> type | None:
         """The class of NumPy's array; None where it is not known."""
-        if self.is_plain or self.kind is not Kind.ARRAY or not self.trace.has_memmaps:
+        if self.is_ndarray or self.kind is not Kind.ARRAY or not self.trace.has_memmaps:
             return np.ndarray
         return None if self.path is None else np.memmap
 
@@ -446,7 +446,7 @@ def _install() -> None:
     def compute(array: TracedArray, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         result = PRIMITIVES["operator"](ufunc, operands)
         if isinstance(result, TracedArray):
-            result.is_plain = True
+            result.is_ndarray = True
         return result
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:

@@ -67,30 +67,30 @@ def with_classes(function: Any, handler: Callable[..., Any]) -> Callable[..., An
     return call
 
 
-def _marked(result: Any, function: Any, given: list[Any], is_plain: bool) -> Any:
+def _marked(result: Any, function: Any, given: list[Any], is_ndarray: bool) -> Any:
     if type(result) in (list, tuple):
-        return type(result)(_marked(obj, function, given, is_plain) for obj in result)
-    if isinstance(result, MaskedElements) and not is_plain:
+        return type(result)(_marked(obj, function, given, is_ndarray) for obj in result)
+    if isinstance(result, MaskedElements) and not is_ndarray:
         result = result.selected()
     if not isinstance(result, TracedArray):
         return result
     if any(result is obj for obj in given):
-        if result.is_plain or function not in _BASE_CLASS:
+        if result.is_ndarray or function not in _BASE_CLASS:
             return result
         result = result.as_view()
-    result.is_plain = is_plain
+    result.is_ndarray = is_ndarray
     return result
 
 
 def _makes_plain(function: Any, given: list[Any], kwargs: dict[str, Any]) -> bool:
-    if all(isinstance(obj, TracedArray) and obj.is_plain for obj in given):
+    if all(isinstance(obj, TracedArray) and obj.is_ndarray for obj in given):
         return True
     if "subok" in kwargs or "like" in kwargs:
         return False
     if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
         return True
     if function in _BY_PRIORITY:
-        return any(isinstance(obj, TracedArray) and obj.is_plain for obj in given)
+        return any(isinstance(obj, TracedArray) and obj.is_ndarray for obj in given)
     return function in PLAIN_RESULTS
 
 
