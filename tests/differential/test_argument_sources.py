@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+import numpy as np
 import pytest
 
+from fusejit import fuse_jit
 from fusejit_testing.argument_sources import every_form
 from fusejit_testing.numpy_surface import outcome_of
 
@@ -23,3 +25,10 @@ def test_forms(part: int) -> None:
         assert kind != "wrong", f"{call}, {form}: {text}"
         made += 1
     assert made > 20
+
+
+def test_the_size_along_a_list_of_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``np.size(x, axis=[0, 1])`` ended in an internal error: only tuples were taken for several."""
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    fused = fuse_jit(lambda x: x * np.size(x, axis=[0, 1]))
+    assert fused(np.ones((2, 3))).tolist() == [[6.0] * 3] * 2
