@@ -28,7 +28,7 @@ def test_forms(part: int) -> None:
 
 
 def test_the_size_along_a_list_of_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``np.size(x, axis=[0, 1])`` ended in an internal error: only tuples were taken for several."""
+    """``np.size(x, axis=[0, 1])`` ended in an internal error: it took tuples alone."""
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
     fused = fuse_jit(lambda x: x * np.size(x, axis=[0, 1]))
     assert fused(np.ones((2, 3))).tolist() == [[6.0] * 3] * 2
