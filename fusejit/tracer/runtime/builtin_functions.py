@@ -94,7 +94,7 @@ def is_iterable(y: Any) -> Any:
 def size_of(a: Any, axis: Any = None) -> Any:
     """``np.size``."""
     if isinstance(a, TracedArray):
-        axes = axis if isinstance(axis, tuple) else (axis,)
+        axes = axis if isinstance(axis, tuple | list) else (axis,)
         return a.size if axis is None else math.prod(a.shape[k] for k in axes)
     return 1 if isinstance(a, SymbolicNumber) else NotImplemented
 

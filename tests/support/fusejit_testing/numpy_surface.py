@@ -239,22 +239,32 @@ def caller(function: Function) -> Function:
 
 def outcome(call: Call) -> tuple[str, str]:
     """What becomes of a call: "compiled", "plain" and why, "known" or "wrong" and how."""
-    given = (call.args, call.kwargs)
+    kind, text = outcome_of(caller(call.function), (call.args, call.kwargs))
+    is_known = kind == "wrong" and (call.name in KNOWN or str(call) in KNOWN)
+    return ("known" if is_known else kind), text
+
+
+def outcome_of(function: Function, given: tuple[Any, ...]) -> tuple[str, str]:
+    """What becomes of a call of a function: "compiled", "in part", "plain" and why, or "wrong".
+
+    Of a call that runs in part Python runs some statements, without a warning.
+    """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        expected = run(caller(call.function), given)
-        fused = decorate(caller(call.function), jit=False)
+        expected = run(function, given)
+        fused = decorate(function, jit=False)
         actual = run(fused, given)
         if actual.error is None:
             actual = run(fused, given)  # of the variant that is there now
         try:
             compare_outcomes(expected, actual, BOUND)
         except AssertionError as error:
-            is_known = call.name in KNOWN or str(call) in KNOWN
-            return ("known" if is_known else "wrong"), str(error)
+            return "wrong", str(error)
     causes = [str(w.message) for w in told if isinstance(w.message, FuseWarning)]
     if causes and expected.error is None:
         return "plain", causes[0]
+    if fused.variants.all_segmented:
+        return "in part", repr(fused.variants)
     return "compiled", ""
 
 
