@@ -50,7 +50,8 @@ from fusejit.outcome import MISS
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
-    "host_result kept locked marked miss put_back raise_from require_shape strided_view view"
+    "host_parts host_result kept locked marked miss put_back raise_from require_shape strided_view "
+    "view"
 )
 """What launchers call of `fusejit.codegen.launcher.runtime`."""
 RAISE_AGAIN = ["except NameError:", "    raise", "except Exception as error:"]

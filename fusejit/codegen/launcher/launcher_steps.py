@@ -127,7 +127,7 @@ class LauncherSteps(LauncherNames):
         call = f"{function}({step.call.format(*arguments, **objects)})"
         lines = [call]
         if step.outs:
-            lines = [f"made = {call}", "made = made if isinstance(made, tuple) else (made,)"]
+            lines = [f"made = host_parts({call}, {len(step.outs)})"]
         for at, slot in enumerate(step.outs):
             made, kind = f"made[{at}]", f"{self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
             if slot.name not in self.names_used:

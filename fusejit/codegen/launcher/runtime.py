@@ -106,6 +106,20 @@ def raise_from(error: Exception, location: Location) -> NoReturn:
     raise_at(error.with_traceback(inside and inside.tb_next), location)
 
 
+def host_parts(made: Any, num_results: int) -> tuple[Any, ...]:
+    """What a host function returned, as a tuple of its results.
+
+    Raises
+    ------
+    RuntimeError
+        If there are not as many as when the function was traced.
+    """
+    parts = made if isinstance(made, tuple) else (made,)
+    if len(parts) != num_results:
+        raise RuntimeError(f"fusejit: a host function returned {len(parts)}, not {num_results}")
+    return parts
+
+
 def host_array(result: Any, dtype: np.dtype, rank: int) -> npt.NDArray[Any]:
     """What a host function returned, as it is: no kernel reads it.
 

@@ -274,6 +274,8 @@ class Probe:
             array = other_elements(shape, obj.dtype)
         else:
             array = elements(shape, obj.dtype, run if self.by_data else None)
+            if run and obj.kind is not Kind.ARRAY and not self.by_data:  # it may be a flag
+                array = np.logical_not(array).astype(obj.dtype)
         if obj.kind is Kind.SCALAR:
             return array[()]
         if obj.kind is Kind.PYTHON:
