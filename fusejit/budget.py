@@ -85,13 +85,18 @@ class Budget:
         Of the function.
     seconds : float
         How much there is.
+    allowed : str
+        How much there was for all parts of the function, for messages.
     stage : str
         What is being done.
     """
 
-    def __init__(self, name: str, seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, name: str, seconds: float, clock: Callable[[], float], allowed: str = ""
+    ) -> None:
         self.name = name
         self.seconds = seconds
+        self.allowed = allowed or f"{seconds:g} s"
         self.stage = ""
         self._clock = clock
         self._start = self._since = clock()
@@ -111,9 +116,7 @@ class Budget:
         if now - self._start + expected > self.seconds:
             self._account(now)
             soon = f"{self.stage} would take {expected:.2g} s more"
-            raise OutOfTime(
-                f"compiling takes longer than {self.seconds:g} s: {soon}{self._where()}"
-            )
+            raise OutOfTime(f"compiling takes longer than {self.allowed}: {soon}{self._where()}")
 
     def note(self) -> None:
         """Put down what has passed, at the end of work that another thread does not see."""
@@ -131,7 +134,7 @@ class Budget:
     def _compare(self, now: float) -> None:
         if now - self._start > self.seconds:
             self._account(now)
-            raise OutOfTime(f"compiling took longer than {self.seconds:g} s{self._where()}")
+            raise OutOfTime(f"compiling took longer than {self.allowed}{self._where()}")
 
     def _where(self) -> str:
         longest = sorted(self._by_stage.items(), key=lambda item: -item[1])[:_SHOWN]
@@ -144,6 +147,8 @@ class Allowance:
 
     Attributes
     ----------
+    seconds : float
+        How much there was at first.
     left : float
         Seconds that no compile has taken yet.
     made : int
@@ -155,7 +160,7 @@ class Allowance:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.left = seconds
+        self.seconds = self.left = seconds
         self.made = 0
         self.is_speculative = False
         self.plain = 0.0
@@ -256,8 +261,13 @@ def compiling(
     name: str, seconds: float | Allowance, clock: Callable[[], float] | None = None
 ) -> Iterator[Budget]:
     """A compile of the function ``name`` that may take ``seconds``, or what is left of them."""
-    limit = seconds.limit(seconds.left) if isinstance(seconds, Allowance) else seconds
-    budget = Budget(name, limit, clock or ProcessorTime())
+    allowed = ""
+    if not isinstance(seconds, Allowance):
+        limit = seconds
+    else:
+        limit = seconds.limit(seconds.left)
+        allowed = "" if seconds.is_speculative else f"{seconds.seconds:g} s in all"
+    budget = Budget(name, limit, clock or ProcessorTime(), allowed)
     token = _current.set(budget)
     try:
         with shown(name, lambda: budget.stage):
