@@ -20,13 +20,13 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
 from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
 from fusejit.tracer.host.host_call_tracing import host_call
+from fusejit.tracer.indexing.memmaps import with_classes
 from fusejit.tracer.indexing.stores import stored_into
 from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_graph_break, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.memmaps import with_classes
 from fusejit.tracer.values.shapes import Varies
 
 _STORES = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")

@@ -79,7 +79,7 @@ class TracedArray:
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
     is_ndarray : bool
-        Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.values.memmaps`.
+        Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.indexing.memmaps`.
     """
 
     __slots__ = (
