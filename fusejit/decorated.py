@@ -185,7 +185,7 @@ class Decorated:
         The same goes for all decorated functions: a step into one of them is to end in its own
         statements, not in the launcher that would notice the debugger.
         """
-        for decorated in [*_ALL]:
+        for decorated in _all_decorated():
             decorated.install_for_debugger()
         return INTERPRET
 
@@ -262,6 +262,17 @@ class Decorated:
 
 
 _ALL: WeakSet[Decorated] = WeakSet()
+
+
+def _all_decorated() -> list[Decorated]:
+    """List the decorated functions, while other threads may decorate more."""
+    while True:
+        try:
+            return [*_ALL]
+        except RuntimeError:  # the set has changed meanwhile
+            continue
+
+
 """The decorated functions of this process."""
 
 

@@ -37,7 +37,7 @@ def shows_names(names: Collection[str]) -> bool:
 
 
 def why_direct(function: FunctionType) -> str:
-    """Why calls have to run a function directly, without a frame of ours; empty if they need not.
+    """Say why a function must run without a frame of fusejit; empty if it need not.
 
     It may read its caller's frame, or stop in a debugger.
     """

@@ -50,7 +50,7 @@ def note_variant(lines: UserLines, of: VariantReport, numbers: Iterator[int]) ->
 
 
 def _note_refusals(lines: UserLines, of: VariantReport) -> None:
-    """What is stored in memory between two loops, where the user can change that."""
+    """List the values stored in memory between two loops, where the user can change that."""
     for refusal in of.report.refused:
         remedy = REMEDIES.get(refusal.rule, NOTHING)
         if not remedy.startswith(NOTHING) and not of.shares_a_loop(refusal):

@@ -58,7 +58,7 @@ def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, i
 
 
 class VariantReport:
-    """What is known of one variant.
+    """Describe one variant.
 
     Parameters
     ----------

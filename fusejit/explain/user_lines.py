@@ -1,4 +1,4 @@
-"""What is known of each line of the user's program: where it runs, and what holds it back."""
+"""Describe each line of the user's program: where it runs, and what holds it back."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import numpy as np
 from fusejit.identity import own_signature
 from fusejit.reports.answer import Answer
 
+_MAX_EQUAL_ITEMS = 8  # of a list, that have lines of their own
 _ATOMS = (int, float, complex, str, bytes, type(None), type, FunctionType, ModuleType)
 
 
@@ -82,7 +83,10 @@ class Comparison:
             if len(expected) != len(actual):
                 return [f"{name}: length {len(expected)} != {len(actual)}"]
             pairs = enumerate(zip(expected, actual, strict=True))
-            return [line for i, (e, a) in pairs for line in self.lines(f"{name}[{i}]", e, a)]
+            lines = [line for i, (e, a) in pairs for line in self.lines(f"{name}[{i}]", e, a)]
+            if len(lines) > _MAX_EQUAL_ITEMS and all(map(_says_same, lines)):
+                return [f"{name}: {len(expected)} items, same bits"]
+            return lines
         if isinstance(expected, dict):
             if list(expected) != list(actual):
                 return [f"{name}: keys {list(expected)} != {list(actual)}"]
@@ -115,13 +119,26 @@ class Comparison:
             same = False
         if not same:
             try:
-                states = expected.__reduce_ex__(4), actual.__reduce_ex__(4)
+                states = _pickled_state(expected), _pickled_state(actual)
             except Exception:  # it has no state that could be read
                 states = expected, actual
             else:
                 inner = Comparison().lines("", *states)
-                same = all(line.endswith((": same", ": same bits")) for line in inner)
+                same = all(map(_says_same, inner))
         return [f"{name}: {'same' if same else f'{expected!r} != {actual!r}'}"]
+
+
+def _says_same(line: str) -> bool:
+    """Whether a line reports no difference."""
+    return line.endswith((": same", "same bits"))
+
+
+def _pickled_state(obj: Any) -> Any:
+    """What pickle stores of an object; its items, which are iterators, as lists."""
+    state = obj.__reduce_ex__(4)
+    if not isinstance(state, tuple):
+        return state
+    return (*state[:3], *(None if items is None else [*items] for items in state[3:5]), *state[5:])
 
 
 def _attributes(obj: Any) -> Iterator[tuple[str, Any]]:

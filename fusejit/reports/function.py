@@ -1,4 +1,4 @@
-"""What `help` and a notebook show of a decorated function: that it is fused."""
+"""Texts for `help` and for notebooks, which say that a function is fused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fused_doc(doc: str | None) -> str:
 
 
 def shown_function(function: Any, **formats: Any) -> dict[str, str]:
-    """What IPython shows of a decorated function, as text and HTML."""
+    """Show a decorated function in IPython, as text and HTML."""
     head = f"<fused function {function.__qualname__}{own_signature(function.__wrapped__)}>"
     variants = repr(function.variants)
     shown = f"<code>{html.escape(head)}</code><pre>{html.escape(variants)}</pre>"

@@ -278,7 +278,7 @@ class SegmentCall:
 
     @property
     def state(self) -> Any:
-        """What is known of the compiled form; None before the first call, and without one."""
+        """The state of the compiled form; None before the first call, and without one."""
         return dispatcher_of(self.chosen)
 
     def codes(self) -> set[CodeType]:

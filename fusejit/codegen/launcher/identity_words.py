@@ -31,7 +31,7 @@ class IdentityWords:
         self._libraries: list[tuple[int, LibraryState]] = []  # with their places in `pairs`
         self._served: list[tuple[int, ServedCode]] = []  # likewise
         self._keep: list[Any] = []
-        self._tracer: tuple[int, Any] | None = None  # its place in `pairs`, and what was seen
+        self._tracer: tuple[int, Any] | None = None  # its index in `pairs`, and its value then
         self._entry: Callable[..., int] | None = None
 
     def add_function(self, function: FunctionType) -> bool:

@@ -107,7 +107,7 @@ def raise_from(error: Exception, location: Location) -> NoReturn:
 
 
 def host_parts(made: Any, num_results: int) -> tuple[Any, ...]:
-    """What a host function returned, as a tuple of its results.
+    """Return the results of a host function as a tuple.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def _needs_view(definition: Definition, access: Access) -> bool:
 
 
 def _is_linear(index: Index) -> bool:
-    """Whether dims are only added, and multiplied by what is no dim."""
+    """Return whether dims are only added, and multiplied by numbers."""
     operands = [o for o in index.operands if isinstance(o, Index)]
     with_dims = [o for o in operands if o.names(DIM)]
     if index.op in ("//", "%") and with_dims:

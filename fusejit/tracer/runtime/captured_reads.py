@@ -210,11 +210,8 @@ class CapturedReads:
             return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
-        if (
-            self._trace.is_bounded
-            and not path.steps
-            and is_large(obj, is_segment=self._trace.is_segment)
-        ):
+        is_given = self._trace.is_segment and not path.steps
+        if self._trace.is_bounded and is_large(obj, is_segment=is_given):
             what = f"{path.user_text()} is a {type(obj).__name__} of many items"
             raise needs_python(what, "pass an array")
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))

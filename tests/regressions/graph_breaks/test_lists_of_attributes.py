@@ -1,0 +1,53 @@
+"""Objects that hold lists of many arrays.
+
+Regression: each array of a list in an attribute became an input of the graph, so that
+``np.array(self.means)`` of a filter took 15 s to compile, for each length again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
+
+
+class Track:
+    def __init__(self, n: int) -> None:
+        self.means = [np.full(4, float(i)) for i in range(n)]
+        self.covs = {i: np.eye(2) + i for i in range(n)}
+        self.scales = [float(i) for i in range(n)]
+
+
+def stacked(track: Any, x: Any) -> Any:
+    return np.array(track.means) * 2, np.stack([*track.covs.values()]), x + 1
+
+
+def scaled(track: Any, x: Any) -> Any:
+    total = np.zeros(4)
+    for mean, scale in zip(track.means, track.scales, strict=True):
+        total = total + mean * scale
+    return total, x * 2
+
+
+@pytest.mark.parametrize("program", [stacked, scaled])
+def test_lists_of_many_arrays_are_python_s(program: Any) -> None:
+    fused, x = decorate(program, jit=False), np.arange(5.0)
+    for n in (100, 100, 130, 3, 100, 400):
+        assert_same(fused(Track(n), x), program(Track(n), x))
+    inputs = [
+        len(variant.traced.graph.buffers)
+        for segment in fused.variants.newest_segmented.segments
+        if segment.state is not None
+        for variant in segment.state.variants.compiled
+    ]
+    assert max(inputs, default=0) < 64
+
+
+def test_short_lists_are_compiled() -> None:
+    fused, x = decorate(scaled, jit=False), np.arange(5.0)
+    assert_same(fused(Track(5), x), scaled(Track(5), x))
+    assert len(fused.variants.compiled) == 1
