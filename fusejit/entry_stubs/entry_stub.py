@@ -92,6 +92,7 @@ class _Own(HoldsServed):
     Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
     INTERPRET: Any = INTERPRET
+    type: type = type
     list: type = list
     dict: type = dict
     set: type = set

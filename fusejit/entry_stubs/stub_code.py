@@ -72,6 +72,7 @@ nonlocal {free}
 """
 _OF_KINDS = f"""
 nonlocal {{free}}
+{{local}} = {{own}}.type
 if {{other_kinds}}:{_DISPATCHED}"""
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -163,11 +164,11 @@ def _guard_text(guard: CallGuard) -> str:
     return _OF_KINDS if guard.kinds() else _BARE
 
 
-def _other_kinds(guard: CallGuard, own: str, parameters: Iterable[str]) -> str:
+def _other_kinds(guard: CallGuard, own: str, local: str, parameters: Iterable[str]) -> str:
     """Whether an argument is not of the class that the guard asks for, as text."""
     kinds, names = guard.kinds(), list(parameters)
     return " or ".join(
-        f"{names[at]}.__class__ is not {own}.{kind.__name__}" for at, kind in kinds.items()
+        f"{local}({names[at]}) is not {own}.{kind.__name__}" for at, kind in kinds.items()
     )
 
 
@@ -185,13 +186,14 @@ def code_of_text(
         prefix += "_"
     digits = len(str(len(layout.free)))
     neutral = [f"{prefix}{k:0{digits}}" for k in range(len(layout.free))]
-    own = neutral[layout.free.index(layout.own)]
+    own, local = neutral[layout.free.index(layout.own)], f"{prefix}result"
+    parameters = signature.parameters
     filled = text.format(
-        other_kinds="" if guard is None else _other_kinds(guard, own, signature.parameters),
+        other_kinds="" if guard is None else _other_kinds(guard, own, local, parameters),
         free=", ".join(neutral),
         parameters=_parameters(signature),
-        result=f"{prefix}result",
-        local=f"{prefix}result",
+        result=local,
+        local=local,
         error=f"{prefix}error",
         own=own,
         **_by_position(signature),
@@ -221,7 +223,7 @@ def code_of_body(
     if source is None or not layout.has_bodies or definition is None:
         return None
     names = {"free": ", ".join(layout.free), "own": layout.own, "local": layout.local}
-    other_kinds = _other_kinds(guard, layout.own, signature.parameters)
+    other_kinds = _other_kinds(guard, layout.own, layout.local, signature.parameters)
     text = _guard_text(guard)
     text = text.format(other_kinds=other_kinds, **names, **_by_position(signature))
     if body.helper is not None:

@@ -94,6 +94,24 @@ def test_mixtures_and_aliases() -> None:
         assert_same(ours, numpys)
 
 
+@pytest.mark.filterwarnings("ignore:root runs as plain NumPy")
+def test_objects_that_come_instead_of_a_list_are_not_asked() -> None:
+    class Secret:
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, at: int) -> int:
+            return at
+
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+    fused = without_warm_up(decorate(root, jit=False))
+    for _ in range(3):
+        assert fused(zeros(SIZE), SIZE - 1) == 0
+        assert fused(Secret(), 0) == 0
+
+
 def test_calls_that_take_long_are_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of short ones one of many is, until a trace may be afforded."""
     monkeypatch.setattr(Speculation, "affords", lambda self: False)
