@@ -92,10 +92,10 @@ class _Own(HoldsServed):
     Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
     INTERPRET: Any = INTERPRET
-    type: type = type
-    list: type = list
-    dict: type = dict
-    set: type = set
+    type: Any = type
+    list: Any = list
+    dict: Any = dict
+    set: Any = set
     without_our_frames: Callable[[BaseException], BaseException] = without_our_frames
 
     @property
