@@ -1,0 +1,71 @@
+"""The structure of the package as numbers, which may only fall.
+
+Whoever lowers one writes the new number here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import fusejit
+
+PACKAGE = Path(fusejit.__file__).parent
+LONG = 400  # lines of a file
+
+# the folders of the tracer, lowest last: each is to import lower ones only
+FLOORS = (
+    *("host", "reductions", "library", "control_flow", "indexing", "elementwise", "values"),
+    *("runtime", "graph_breaks", "capture"),
+)
+LONG_FILES = 24
+IMPORTS_THAT_GO_UP = 122
+STRING_KEYS = 113  # of PRIMITIVES
+ORDERED_IMPORTS = 5  # whose order matters
+
+TEXTS = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def floor_of(parts: tuple[str, ...]) -> str:
+    """The folder of the tracer that a module belongs to; empty for others."""
+    return parts[1] if len(parts) > 2 and parts[0] == "tracer" else ""
+
+
+def imported(path: Path, text: str) -> Iterator[str]:
+    """The modules of the package that a file imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fusejit."):
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                is_module = (PACKAGE.parent / f"{name.replace('.', '/')}.py").exists()
+                yield name if is_module else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("fusejit."))
+
+
+def imports_that_go_up() -> list[tuple[str, str]]:
+    """Imports of a floor of the tracer by one below it."""
+    found = []
+    for path, text in TEXTS.items():
+        own = floor_of(path.relative_to(PACKAGE).parts)
+        for module in sorted(set(imported(path, text))) if own else ():
+            other = floor_of((*module.split(".")[1:], ""))
+            if other and FLOORS.index(other) < FLOORS.index(own):
+                found.append((path.stem, module))
+    return found
+
+
+def test_imports_that_go_up() -> None:
+    assert len(imports_that_go_up()) == IMPORTS_THAT_GO_UP
+
+
+def test_string_keys_and_orders_of_imports() -> None:
+    keys = sum(len(re.findall(r'PRIMITIVES\[\s*"', text)) for text in TEXTS.values())
+    orders = sum(text.count("its handlers are there first") for text in TEXTS.values())
+    assert (keys, orders) == (STRING_KEYS, ORDERED_IMPORTS)
+
+
+def test_long_files() -> None:
+    assert sum(text.count("\n") > LONG for text in TEXTS.values()) == LONG_FILES
