@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from fusejit.ir.raw_reads import is_a
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import for_program, needs_python
@@ -59,6 +62,20 @@ def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
     for item in items:
         budget.spend()
         yield item
+
+
+def holds_many_arrays(container: Any) -> bool:
+    """Whether so many items of a list, tuple or dictionary are arrays: each is an input."""
+    left, pending, seen = MAX_ITEMS, [container], {id(container)}
+    while pending and left >= 0:
+        one = pending.pop()
+        for item in one.values() if type(one) is dict else one:
+            if is_a(item, np.ndarray):
+                left -= 1
+            elif type(item) in (list, tuple, dict) and id(item) not in seen:
+                seen.add(id(item))
+                pending.append(item)
+    return left < 0
 
 
 def is_large(container: Any, *, is_segment: bool) -> bool:

@@ -19,7 +19,7 @@ from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.control_flow.unrolling import is_large
+from fusejit.tracer.control_flow.unrolling import holds_many_arrays, is_large
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.graph_breaks.foreign import why_foreign
 from fusejit.tracer.runtime.guards import guards_of, runs_no_user_code
@@ -210,8 +210,12 @@ class CapturedReads:
             return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
-        is_given = self._trace.is_segment and not path.steps
-        if self._trace.is_bounded and is_large(obj, is_segment=is_given):
+        is_refused = (
+            holds_many_arrays(obj)
+            if path.steps
+            else is_large(obj, is_segment=self._trace.is_segment)
+        )
+        if self._trace.is_bounded and is_refused:
             what = f"{path.user_text()} is a {type(obj).__name__} of many items"
             raise needs_python(what, "pass an array")
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))

@@ -19,6 +19,7 @@ class Track:
     def __init__(self, n: int) -> None:
         self.means = [np.full(4, float(i)) for i in range(n)]
         self.covs = {i: np.eye(2) + i for i in range(n)}
+        self.pairs = [(mean, {"cov": np.eye(2)}) for mean in self.means]
         self.scales = [float(i) for i in range(n)]
 
 
@@ -33,7 +34,12 @@ def scaled(track: Any, x: Any) -> Any:
     return total, x * 2
 
 
-@pytest.mark.parametrize("program", [stacked, scaled])
+def paired(track: Any, x: Any) -> Any:
+    mean, held = track.pairs[-1]
+    return mean * 2, held["cov"] + 1, x - 1
+
+
+@pytest.mark.parametrize("program", [stacked, scaled, paired])
 def test_lists_of_many_arrays_are_python_s(program: Any) -> None:
     fused, x = decorate(program, jit=False), np.arange(5.0)
     for n in (100, 100, 130, 3, 100, 400):
@@ -45,6 +51,19 @@ def test_lists_of_many_arrays_are_python_s(program: Any) -> None:
         for variant in segment.state.variants.compiled
     ]
     assert max(inputs, default=0) < 64
+
+
+def test_numbers_and_texts_are_read() -> None:
+    """A loop over the length of a long list of numbers is compiled."""
+
+    def counted(track: Any, x: Any) -> Any:
+        for i in range(len(track.scales)):
+            x[i % len(x)] += i
+        return x
+
+    fused = decorate(counted, jit=False)
+    assert_same(fused(Track(100), np.arange(5.0)), counted(Track(100), np.arange(5.0)))
+    assert len(fused.variants.compiled) == 1
 
 
 def test_short_lists_are_compiled() -> None:
