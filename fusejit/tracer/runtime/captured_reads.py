@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
 
 _INT64 = np.iinfo(np.int64)
+_MAX_DEPTH = 32  # steps of a path to a container
 
 
 class CapturedReads:
@@ -210,6 +211,9 @@ class CapturedReads:
             return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
+        if len(path.steps) > _MAX_DEPTH:
+            what = f"a {type(obj).__name__} holds itself, or is nested deeper than {_MAX_DEPTH}"
+            raise needs_python(what, "pass what is read of it as an argument")
         is_refused = (
             holds_many_arrays(obj)
             if path.steps

@@ -70,3 +70,17 @@ def test_short_lists_are_compiled() -> None:
     fused, x = decorate(scaled, jit=False), np.arange(5.0)
     assert_same(fused(Track(5), x), scaled(Track(5), x))
     assert len(fused.variants.compiled) == 1
+
+
+def test_lists_that_hold_themselves() -> None:
+    """Regression: an internal error, a RecursionError."""
+
+    def first(track: Any, x: Any) -> Any:
+        return x * len(track.scales), track.scales[0]
+
+    track = Track(2)
+    track.scales.append(track.scales)  # type: ignore[arg-type]
+    fused, x = decorate(first, jit=False), np.arange(5.0)
+    for _ in range(2):
+        assert_same(fused(track, x), first(track, x))
+    assert not fused.variants.fallbacks
