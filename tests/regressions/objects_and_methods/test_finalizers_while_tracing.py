@@ -6,6 +6,7 @@ The finalizer of llvmlite calls an object.
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +62,8 @@ def test_collecting_while_tracing_gives_nothing_up(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Trace, "unique_name", collecting)
     monkeypatch.setattr(Watch, "__init__", _watching(Watch.__init__))
     calls.clear()
-    fused = fuse_jit(fullgraph=True)(scaled)
+    # each of the collections takes long in a process with many objects
+    fused = fuse_jit(fullgraph=True, compile_seconds=math.inf)(scaled)
     np.testing.assert_array_equal(fused(np.ones(3), Scale(2.0)), [3.0, 3.0, 3.0])
     assert calls
 
