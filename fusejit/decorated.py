@@ -262,6 +262,7 @@ class Decorated:
 
 
 _ALL: WeakSet[Decorated] = WeakSet()
+"""The decorated functions of this process."""
 
 
 def _all_decorated() -> list[Decorated]:
@@ -271,9 +272,6 @@ def _all_decorated() -> list[Decorated]:
             return [*_ALL]
         except RuntimeError:  # the set has changed meanwhile
             continue
-
-
-"""The decorated functions of this process."""
 
 
 def dispatcher_of(function: Any) -> Dispatcher | None:

@@ -6,7 +6,7 @@
 `specialize`   any form -> the named op: ``linalg.matmul``, ``linalg.add``, ..
 =============  ==========================================================================
 
-Each takes one op of a graph, or a graph of which it changes all ops that have the form.
+Each takes one op, or a graph, where it changes all ops that have the form.
 
 Source: MLIR's pass ``linalg-morph-ops``.
 

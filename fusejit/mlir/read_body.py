@@ -130,7 +130,7 @@ class BodyReader:
         return self.builder.finish(self.yielded(replaced))
 
     def yielded(self, replaced: dict[int, Any]) -> list[int]:
-        """The refs of what the body yields, or of what is combined."""
+        """The refs that the body yields, or the combined ones."""
         skipped = {v.owner for v in self.skipped}
         for op in self.ops[:-1]:
             if op not in skipped:

@@ -1,4 +1,4 @@
-"""Loops and memory: ``scf.for``, memrefs, and tensors of which a part is replaced.
+"""Loops and memory: ``scf.for``, memrefs, and tensors whose parts are replaced.
 
 A memref of the caller is a buffer that stores write to; one that the function allocates is a local
 buffer. A tensor that a loop carries lives in a local buffer, too: an iteration loads it where it

@@ -147,7 +147,7 @@ def test_compiled(tmp_path: Path, number: int, mode: str) -> None:
 @pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 @pytest.mark.parametrize("number", range(len(WITH_MEMMAPS)))
 def test_results_that_are_memmaps(tmp_path: Path, number: int) -> None:
-    """Or whatever else shows of which class an array is."""
+    """Python runs statements that show the class of an array."""
     function = WITH_MEMMAPS[number]
     fused = fuse_jit(function)
     x = mapped(tmp_path, "a")

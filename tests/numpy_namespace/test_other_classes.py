@@ -143,7 +143,7 @@ def described(result: Any) -> Any:
 
 
 def outcome(call: Callable[[Any, Any], Any], namespace: Any, kind: Any) -> Any:
-    """Return the class of the error, or the result and what was written."""
+    """Return the class of the error, or the result and the written arrays."""
     x = namespace.array([1.0, 2.0, 4.0]) + 0
     other = made(kind)
     error, result = None, None

@@ -40,7 +40,7 @@ SAMPLE = 256  # calls that pass at a time, where one of so many is checked
 FEW_LOOKS = 1024  # calls after which none is checked any more
 MANY_LOOKS = 1 << 18  # the same, for calls with numbers
 
-HOLD_ITEMS = (list, dict, set)
+HOLD_ITEMS = (list, dict, set)  # an array may stand for them in another call
 ARRAYS = (np.ndarray, np.memmap)
 CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -196,7 +196,10 @@ def kinds_of(expected: Sequence[Expected] | None) -> dict[int, type]:
 
 
 def unwatched_open(args: Sequence[Any], expected: Sequence[Expected] | None) -> int:
-    """The same where no size matters. Lists are compared by class without a guard."""
+    """The number of interpreted calls that may pass unwatched, where no size matters.
+
+    All may where an argument is a list: the entry stub itself compares its class.
+    """
     return NEVER if kinds_of(expected) else unwatched_calls(args, NEVER, is_open=True)
 
 

@@ -59,7 +59,7 @@ def category_definition(name: str, maps: list[str], kind: str = "") -> Definitio
 
     if name == "contract":
         return OPS[name].definition_for({}, {"indexing_maps": maps})  # type: ignore[no-any-return]
-    inputs = (None,) * (len(maps) - 1)  # the maps alone say what is read
+    inputs = (None,) * (len(maps) - 1)  # the maps alone name the elements
     made: Definition = OPS[name].resolve(*inputs, kind=kind, indexing_maps=maps)[0]
     return made
 

@@ -22,6 +22,8 @@ FREE_ITERATIONS = 16  # a loop of so many may have a long body
 OPS_OF_MANY = 100  # ops and inputs of a loop with more iterations
 OPS_OF_FEW = 400  # of any loop
 MAX_ITEMS = 64  # of a container from outside, with those of the containers in it
+MAX_ATTRIBUTE_ITEMS = 1024  # the same of one in an attribute, which loops read by their length
+NUMBERS_PER_ARRAY = 16
 MAX_PER_PART = 16  # the same of one that a segment is given: it may grow from call to call
 
 
@@ -64,14 +66,20 @@ def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
         yield item
 
 
-def holds_many_arrays(container: Any) -> bool:
-    """Whether so many items of a list, tuple or dictionary are arrays: each is an input."""
-    left, pending, seen = MAX_ITEMS, [container], {id(container)}
+def is_large_attribute(container: Any) -> bool:
+    """Whether a list, tuple or dictionary that an object holds has too many items.
+
+    An array takes as long to compile as many numbers.
+    """
+    left, pending, seen = MAX_ATTRIBUTE_ITEMS, [container], {id(container)}
     while pending and left >= 0:
         one = pending.pop()
+        if len(one) > left:
+            return True
+        left -= len(one)
         for item in one.values() if type(one) is dict else one:
             if is_a(item, np.ndarray):
-                left -= 1
+                left -= NUMBERS_PER_ARRAY - 1
             elif type(item) in (list, tuple, dict) and id(item) not in seen:
                 seen.add(id(item))
                 pending.append(item)

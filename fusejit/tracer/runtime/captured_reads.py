@@ -19,7 +19,7 @@ from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.control_flow.unrolling import holds_many_arrays, is_large
+from fusejit.tracer.control_flow.unrolling import is_large, is_large_attribute
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.graph_breaks.foreign import why_foreign
 from fusejit.tracer.runtime.guards import guards_of, runs_no_user_code
@@ -213,9 +213,9 @@ class CapturedReads:
     def _read_container(self, path: Path, obj: Any) -> Any:
         if len(path.steps) > _MAX_DEPTH:
             what = f"a {type(obj).__name__} holds itself, or is nested deeper than {_MAX_DEPTH}"
-            raise needs_python(what, "pass what is read of it as an argument")
+            raise needs_python(what, "pass its items as arguments")
         is_refused = (
-            holds_many_arrays(obj)
+            is_large_attribute(obj)
             if path.steps
             else is_large(obj, is_segment=self._trace.is_segment)
         )

@@ -190,7 +190,7 @@ def _around(views: list[ViewOp]) -> ViewOp:
 
 
 def _part_of(whole: ViewOp, view: ViewOp) -> list[Op]:
-    """The op that makes a view of what was computed for several; none if it is that."""
+    """Ops that take a view from the slice computed for several; none for the whole slice."""
     if view is whole:
         return []
     (source,), rank = whole.results, len(_extents(whole))

@@ -84,3 +84,32 @@ def test_lists_that_hold_themselves() -> None:
     for _ in range(2):
         assert_same(fused(track, x), first(track, x))
     assert not fused.variants.fallbacks
+
+
+class Long:
+    def __init__(self) -> None:
+        self.numbers = [float(i) for i in range(20_000)]
+        self.table = dict(enumerate(self.numbers))
+        self.pairs = [(i, [i]) for i in range(2_000)]
+
+
+def of_length(long: Any, x: Any) -> Any:
+    return x * 2 + len(long.numbers)
+
+
+def of_item(long: Any, x: Any) -> Any:
+    return x * 2 + long.table[3]
+
+
+def of_nested(long: Any, x: Any) -> Any:
+    return x * 2 + long.pairs[-1][1][0]
+
+
+@pytest.mark.parametrize("program", [of_length, of_item, of_nested])
+def test_long_lists_are_not_read_item_by_item(program: Any) -> None:
+    """Regression: a trace of a list of 200,000 objects took 64 s, beyond any budget."""
+    fused, x = decorate(program, jit=False), np.arange(5.0)
+    for _ in range(3):
+        assert_same(fused(Long(), x), program(Long(), x))
+    assert not fused.variants.compiled
+    assert fused.variants.newest_segmented is not None
