@@ -5,7 +5,9 @@ A function that has a handler of its own (it became loops) is not taken from her
 
 from __future__ import annotations
 
+import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -133,6 +135,7 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
             return NotImplemented
         if row.refusal:
             raise needs_python(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
+        args, kwargs = _with_known_flags(function, args, kwargs)
         if _overwrites(function, args, kwargs):
             raise needs_python(f"{row.name} overwrites its argument", "leave out overwrite_input")
         options = dict(kwargs)
@@ -150,6 +153,39 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
     return handler
 
 
+@functools.cache
+def _flags_of(function: Callable[..., Any]) -> tuple[tuple[bool, ...], frozenset[str]]:
+    """Which parameters are true or false by default: for those by position, and by name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # of a ufunc's method
+        return (), frozenset()
+    flags = frozenset(p.name for p in parameters if isinstance(p.default, bool))
+    given = itertools.takewhile(lambda p: p.kind in _BY_POSITION, parameters)
+    return tuple(p.name in flags for p in given), flags
+
+
+def _with_known_flags(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, with numbers of it that are flags as true or false.
+
+    How many results there are, and of which rank, depends on flags; a guard asks for the same ones.
+    """
+    by_position, by_name = _flags_of(function)
+    pairs = itertools.zip_longest(args, by_position[: len(args)], fillvalue=False)
+    known = tuple(bool(arg) if is_flag and _is_number(arg) else arg for arg, is_flag in pairs)
+    return known, {
+        name: bool(arg) if name in by_name and _is_number(arg) else arg
+        for name, arg in kwargs.items()
+    }
+
+
+def _is_number(obj: Any) -> bool:
+    return isinstance(obj, SymbolicNumber)
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _OVERWRITES = "overwrite_input"
 
 
