@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fusejit
+from fusejit.tracer.values.array import ARRAY_OPS
+from fusejit.tracer.values.symbolic_number import NUMBER_OPS
+from fusejit.tracer.values.union_scalar import UNION_OPS
 
 PACKAGE = Path(fusejit.__file__).parent
 LONG = 400  # lines of a file
@@ -69,3 +72,10 @@ def test_string_keys_and_orders_of_imports() -> None:
 
 def test_long_files() -> None:
     assert sum(text.count("\n") > LONG for text in TEXTS.values()) == LONG_FILES
+
+
+def test_every_operation_of_a_value_is_bound() -> None:
+    import fusejit.tracer.runtime.entry  # noqa: F401  binds them
+
+    for operations in (ARRAY_OPS, NUMBER_OPS, UNION_OPS):
+        assert vars(operations).keys() == type(operations).__annotations__.keys()

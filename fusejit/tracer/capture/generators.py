@@ -28,9 +28,10 @@ from typing import Any, TypeVar
 import fusejit.tracer.values.kernel_numbers  # noqa: F401  its handlers are there first
 from fusejit.syntax import walk
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.runtime.active_trace import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 
 _GENERATORS = ("sum", "any", "all", "max", "min")

@@ -13,21 +13,25 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.changing_extents import rows
 from fusejit.tracer.control_flow.shrinking import number_of_rows
 from fusejit.tracer.host import host_call_tracing
-from fusejit.tracer.indexing import mask_indices
+from fusejit.tracer.indexing import gathers, mask_indices
 from fusejit.tracer.indexing.gathers import mark_within_bounds
 from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.indexing.masked import is_same_value
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
-@primitive("select")
+class MaskIndices(list[tuple[Value, TracedArray]]):
+    """Where masks of one trace are true, inside loops."""
+
+
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
     if not _is_in_loop(array.trace) or array.ndim != 1:
@@ -35,11 +39,10 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return _take_true(array, mask)
 
 
-@primitive("select_rows")
 def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` for a mask of fewer axes, as an array of its own."""
     if not _is_in_loop(array.trace) or mask.ndim != 1:
-        return PRIMITIVES["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
+        return array[mask_indices.positions(mask)]
     return _take_true(array, mask)
 
 
@@ -50,15 +53,15 @@ def _is_in_loop(trace: Trace) -> bool:
 def _take_true(array: TracedArray, mask: TracedArray) -> TracedArray:
     """The elements, or rows, where a mask of one axis is true."""
     trace = array.trace
-    places = next((p for m, p in trace.mask_indices if is_same_value(trace, m, mask.value())), None)
+    places = next(
+        (p for m, p in trace.owned(MaskIndices) if is_same_value(trace, m, mask.value())), None
+    )
     if places is None or not trace.is_open(places.storage.home):
         places = _true_indices(mask)
-        trace.mask_indices.insert(0, (mask.value(), places))
+        trace.owned(MaskIndices).insert(0, (mask.value(), places))
     mark_within_bounds(trace, places, array.extents[0])
     behind = (slice(None),) * (array.ndim - 1)
-    chosen: TracedArray = PRIMITIVES["gather"](
-        array, (places, *behind), [places, *(None for _ in behind)]
-    )
+    chosen = gathers.getitem(array, (places, *behind), [places, *(None for _ in behind)])
     return chosen
 
 

@@ -17,12 +17,11 @@ from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
 from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import current_location
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
-from fusejit.tracer.values.union_scalar import is_union_scalar
+from fusejit.tracer.values.union_scalar import TypeTests, is_union_scalar
 
 _RESULT = "the value of this expression"
 
@@ -33,7 +32,7 @@ def not_(operand: Any) -> Any:
     if not isinstance(truth, TracedArray):
         return not truth
     result: TracedArray = as_python(operator_call(np.logical_not, (truth,)))
-    tests = truth.trace.type_tests
+    tests = truth.trace.owned(TypeTests)
     if (test := tests.get(truth.value())) is not None:
         tests[result.value()] = test.negated()
     return result
@@ -111,7 +110,6 @@ def chain(
     return rest() if truth else result
 
 
-@primitive("choose")
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""
     truth = decide(test)

@@ -21,14 +21,15 @@ from fusejit.tracer.indexing.kernel_indices import (
     counted,
     require_positive,
     scalar,
+    symbol_of,
 )
-from fusejit.tracer.runtime.active_trace import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def items_of(obj: Any) -> Items | None:
 
 def _affine(obj: Any) -> AffineExpr:
     if is_kernel_number(obj):
-        return current_trace().bind(obj)
+        return symbol_of(current_trace(), obj)
     return as_affine(obj, "TypeError: '{1}' object cannot be interpreted as an integer")
 
 
@@ -101,7 +102,7 @@ def range_of(*args: Any) -> Any:
     length = trace.decisions.canonical((distance + (abs(step) - 1)).floordiv(abs(step)))
 
     def item(k: Any) -> Any:
-        return trace.number(first) + k * step
+        return affine_number(trace, first) + k * step
 
     return Items(length, item)
 
@@ -118,7 +119,7 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     count = scalar(trace, "length", I64, length)
     return Items(
         bound_number(trace, count, AffineExpr.const(0), None),
-        lambda k: trace.number(first) + k * step,
+        lambda k: affine_number(trace, first) + k * step,
     )
 
 
@@ -137,7 +138,7 @@ def reversed_of(sequence: Any) -> Any:
     items = _traced_items(sequence)
     if items is None:
         return NotImplemented
-    last = current_trace().number(items.length - 1)
+    last = affine_number(current_trace(), items.length - 1)
     return Items(items.length, lambda k: items.item(last - k))
 
 

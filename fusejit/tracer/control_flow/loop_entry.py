@@ -36,6 +36,7 @@ from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
 from fusejit.tracer.values.union_types import type_of, union
 
@@ -146,7 +147,7 @@ class LoopEntry(Region):
         if is_array(obj) and (group := self.decided("cut", name)):
             number = length_name(group)
             if not any(n == number for n, _, _, _ in self._carried):
-                length = self.trace.number(self.trace.decisions.canonical(obj.extents[0]))
+                length = affine_number(self.trace, self.trace.decisions.canonical(obj.extents[0]))
                 self._carry(number, (Kind.PYTHON, I64), length)
             self._cut[name] = group
             self._loop_buffers[name] = self._loop_buffer(obj)

@@ -7,7 +7,6 @@ from typing import Any
 
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
@@ -52,7 +51,6 @@ def of_values(trace: Trace, type_: NumberType | UnionType, values: Sequence[Valu
     return UnionScalar(type_, *made) if isinstance(type_, UnionType) else made[0]
 
 
-@primitive("type_text")
 def type_text(type_: NumberType | UnionType | None) -> str:
     """The type of a number as messages name it."""
     if type_ is None:

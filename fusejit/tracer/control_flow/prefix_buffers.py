@@ -19,6 +19,7 @@ from fusejit.tracer.control_flow.shrinking import (
 )
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import affine_number
 
 
 class PrefixBuffers:
@@ -91,7 +92,10 @@ class PrefixBuffers:
             if is_left_of(self._prefix_buffers[name], right[name]):
                 pair = canonical(left[name].extents[0]), canonical(right[name].extents[0])
                 first = self._together[name] = seen.setdefault(pair, name)
-                found[first] = (self._trace.number(pair[0]), self._trace.number(pair[1]))
+                found[first] = (
+                    affine_number(self._trace, pair[0]),
+                    affine_number(self._trace, pair[1]),
+                )
         return found
 
     def joined(

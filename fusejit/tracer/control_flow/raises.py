@@ -19,8 +19,8 @@ from fusejit.ir.host_calls import deferred_ops
 from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
+from fusejit.tracer.runtime.trace import current_trace, running_trace
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 
 RAISE = "raise "
@@ -49,7 +49,7 @@ def raises(kind: Any = None, text: Any = None) -> bool:
     text : str or None
         Its literal argument, "" for none, None for what has to be computed.
     """
-    trace = active_trace()
+    trace = running_trace()
     conditions = [r for r in trace.regions if isinstance(r, TracedIf)] if trace is not None else []
     if not conditions:
         return True
@@ -75,7 +75,7 @@ def _is_known(kind: Any) -> bool:
 
 def trying() -> int:
     """At the start of the body of a ``try``: how many loops and conditionals are open there."""
-    trace = active_trace()
+    trace = running_trace()
     if trace is None:
         return 0
     trace.tries = True
@@ -84,7 +84,7 @@ def trying() -> int:
 
 def caught_inside(error: BaseException, depth: int) -> None:
     """Refuse to go on in an ``except`` that only some of the iterations or branches reach."""
-    trace = active_trace()
+    trace = running_trace()
     if trace is not None and len(trace.regions) != depth:
         raise Fallback(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
 

@@ -23,7 +23,7 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_number, number_type
 from fusejit.tracer.values.operand_types import BOOL
-from fusejit.tracer.values.union_operators import is_none
+from fusejit.tracer.values.union_operators import is_none, on_each_type
 from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 from fusejit.tracer.values.union_types import narrowed
 
@@ -72,7 +72,7 @@ def is_same(left: Any, right: Any) -> Any:
     if not has_traced(left) and not has_traced(right):
         return left is right
     if is_union_scalar(left) or is_union_scalar(right):
-        return PRIMITIVES["on_each_type"](is_same, left, right)
+        return on_each_type(is_same, left, right)
     if is_number(left) and is_number(right):
         return number_type(left) == number_type(right) and _is_same_number(left, right)
     if is_array(left) and is_array(right):

@@ -34,12 +34,13 @@ from fusejit.tracer.control_flow.iteration import Items, items_of
 from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.traced_loop import TracedLoop
 from fusejit.tracer.control_flow.unrolling import UnrollBudget, native_iter
+from fusejit.tracer.indexing.kernel_indices import symbol_of
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.values.operand_types import I64
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
@@ -209,7 +210,7 @@ class TracedFor(TracedLoop):
         block = Block(arguments=body.arguments)
         self.open(block)
         counter = TracedArray.of_value(self.trace, self._counter)
-        go_on = arithmetic(np.less, counter, self.trace.number(self.trips))
+        go_on = arithmetic(np.less, counter, affine_number(self.trace, self.trips))
         block.yields = (self.unless_stopped(go_on, self.flags).value(),)
         return self.close()
 
@@ -218,18 +219,20 @@ class TracedFor(TracedLoop):
         """What an integer of the body was in the last iteration."""
         assert number.affine is not None
         if self._counter is None:
-            return self.trace.number(
-                number.affine.substitute(symbols={self.symbol: self.trips - 1})
+            return affine_number(
+                self.trace, number.affine.substitute(symbols={self.symbol: self.trips - 1})
             )
         factor = number.affine.coefficient(Sym(self.symbol))
         rest = number.affine - AffineExpr.symbol(self.symbol) * factor
         if self.symbol in rest.symbols():  # inside a quotient
             return number
         last = arithmetic(np.subtract, self.extra_result(), 1)
-        return arithmetic(np.add, arithmetic(np.multiply, last, factor), self.trace.number(rest))
+        return arithmetic(
+            np.add, arithmetic(np.multiply, last, factor), affine_number(self.trace, rest)
+        )
 
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration."""
         if self._counter is None:
             return self.trips - 1
-        return self.trace.bind(arithmetic(np.subtract, self.extra_result(), 1))
+        return symbol_of(self.trace, arithmetic(np.subtract, self.extra_result(), 1))

@@ -62,6 +62,7 @@ from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
     TypeTest,
+    TypeTests,
     UnionType,
     is_union_scalar,
 )
@@ -89,7 +90,7 @@ class TracedIf(Region):
     def type_test(self) -> TypeTest | None:
         """What the condition says of the type of a number in the block that is open."""
         assert self.predicate is not None
-        test: TypeTest | None = self.trace.type_tests.get(self.predicate.value())
+        test: TypeTest | None = self.trace.owned(TypeTests).get(self.predicate.value())
         return test if test is None or self._then_block is None else test.negated()
 
     def then(self, names: Mapping[str, Any]) -> None:

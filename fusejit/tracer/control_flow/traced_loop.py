@@ -44,7 +44,7 @@ from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
 from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar
 from fusejit.tracer.values.union_types import tag, type_of, wide
 
@@ -63,7 +63,7 @@ class TracedLoop(LoopFixpoint):
         for name, type_, argument, _ in self._carried:
             if cut := [n for n, g in self._cut.items() if length_name(g) == name]:
                 length = trace.decisions.canonical(names[cut[0]].extents[0])
-                numbers.append(number_value(trace.number(length), type_))
+                numbers.append(number_value(affine_number(trace, length), type_))
             elif name.startswith(OBJECT_OF):
                 now = names[name.removeprefix(OBJECT_OF)]
                 numbers.append(number_value(self._origins.number(now), type_))

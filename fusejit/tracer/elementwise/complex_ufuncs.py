@@ -164,7 +164,6 @@ def _are_same(left: np.ndarray, right: np.ndarray) -> bool:
     return left.tobytes() == right.tobytes()
 
 
-@primitive("python_complex")
 def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: Any) -> TracedArray:
     """An operator on Python's complex numbers: quotients and powers are not those of NumPy."""
     n = _whole(exponent) if type(exponent) is int else None
@@ -183,7 +182,7 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     return emit_scalar(ufunc.__name__, given, loop, result, rule)
 
 
-@primitive("conjugate")
+@primitive(np.ndarray.conjugate, np.ndarray.conj)
 def conjugate_of(number: TracedArray, *rest: Any, **kwargs: Any) -> Any:
     """``z.conjugate()``, which Python's numbers have too."""
     is_python = number.kind is Kind.PYTHON

@@ -15,16 +15,16 @@ from fusejit.tracer.elementwise.elementwise_op import (
     has_extents,
     require_extents,
 )
-from fusejit.tracer.elementwise.ufuncs import CLIP, call_ufunc
+from fusejit.tracer.elementwise.ufuncs import CLIP, call_ufunc, operator_call
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.library.conversions import copy_method
 from fusejit.tracer.library.creation import array_from, natural_dtype
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
@@ -67,7 +67,7 @@ def clip(
     return call_ufunc(ufunc if bounds else np.positive, array, *bounds, out=out, **kwargs)
 
 
-@primitive("clip")
+@primitive(np.ndarray.clip)
 def clip_method(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """``a.clip(low, high)``."""
     return clip(a, min, max, out, **kwargs)
@@ -136,7 +136,7 @@ def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     return call_ufunc(np.positive, array, out=out)
 
 
-@primitive("round")
+@primitive(np.ndarray.round)
 def round_method(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """``a.round(decimals)``."""
     return round_of(a, decimals, out)
@@ -242,7 +242,7 @@ def _divmod_operators() -> None:
         return not isinstance(obj, str | bytes | dict | set) and obj is not None
 
     def both(x1: Any, x2: Any) -> Any:
-        operator = PRIMITIVES["operator"]  # of Python's numbers it makes Python's
+        operator = operator_call  # of Python's numbers it makes Python's
         whole = operator(np.floor_divide, (x1, x2))
         if whole is NotImplemented:  # the other operand knows
             return whole

@@ -15,9 +15,8 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
-from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import BOOL, F64, I64, U64
 
 _END = 2.0**63  # of what int64 holds
@@ -55,8 +54,8 @@ def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     info = np.iinfo(dtype)
     kind = number.dtype.kind
     if kind == "i":
-        as_int = TracedArray.of_value(current_trace(), PRIMITIVES["int_value"](number))
-        PRIMITIVES["check_fits"](as_int, dtype)
+        as_int = TracedArray.of_value(current_trace(), ARRAY_OPS.int_value(number))
+        ARRAY_OPS.check_fits(as_int, dtype)
         return
     if kind == "u":
 

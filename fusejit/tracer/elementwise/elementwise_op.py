@@ -13,9 +13,10 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
+from fusejit.tracer.values.graph_scalars import scalar_value
 from fusejit.tracer.values.operand_types import (
     Operand,
     literal_as,
@@ -69,7 +70,7 @@ def emit_elementwise(
             entry = ir.Operand(operand.array.value(), index_map)
         else:
             assert operand.number is not None
-            entry = ir.Operand(trace.scalar(operand.number), IndexingMap.scalar(len(domain)))
+            entry = ir.Operand(scalar_value(operand.number), IndexingMap.scalar(len(domain)))
         if entry not in inputs:
             inputs.append(entry)
         positions.append(inputs.index(entry))

@@ -14,7 +14,7 @@ from fusejit.tracer.elementwise.elementwise_op import Compute
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import F64, Operand, literal_as, require_number_fits
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host
 
@@ -103,7 +103,7 @@ def _check_exponents(exponents: TracedArray) -> None:
     if trace.computes_everywhere:
         what = "powers of the integers that a mask selects, whose exponents NumPy checks"
         raise unsupported(what, "convert the exponents to an unsigned dtype")
-    allowed = PRIMITIVES["ufunc_on"](np.greater_equal, (exponents, 0))
+    allowed = ARRAY_OPS.compute(np.greater_equal, (exponents, 0))
     if exponents.ndim:
         allowed = PRIMITIVES[np.all](allowed)
     trace.emit(Assert(condition=allowed.value(), reason=NEGATIVE, error="integer power"))

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.elementwise.python_arithmetic import kernel_arithmetic
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, kernel_arithmetic
+from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number
 from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.symbolic_number import apply_host
 

@@ -15,8 +15,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import Compute, emit_scalar
-from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.primitives import without_complex
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.operand_types import BOOL, F64, I64
@@ -27,7 +27,7 @@ _LARGEST = 2**63 - 1
 _SURELY_FITS = 2.0**62  # what a rounded power may be at most
 
 
-@primitive("integer_power")
+@without_complex("a power")
 def integer_power(base: Any, exponent: Any) -> TracedArray:
     """An int to the power of an int, either known only in the kernel."""
     limit = _largest_exponent(base)
@@ -59,7 +59,7 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
     return _emit("power", compute, (base, exponent), loop, I64)
 
 
-@primitive("python_float_power")
+@without_complex("a power")
 def float_power(base: Any, exponent: Any) -> TracedArray:
     """A power of which one operand is a float, or the exponent of an int is negative.
 

@@ -22,22 +22,19 @@ from fusejit.tracer.elementwise.comparisons import (
 from fusejit.tracer.elementwise.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.elementwise.elementwise_op import Compute, emit_elementwise, require_extents
 from fusejit.tracer.elementwise.powers import float_power, power
+from fusejit.tracer.elementwise.python_arithmetic import python_arithmetic
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign, store_order, store_result
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.numpy_forms import form_of
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
-from fusejit.tracer.values.kernel_numbers import (
-    is_kernel_number,
-    is_python_number,
-    python_arithmetic,
-)
+from fusejit.tracer.values.graph_scalars import scalar_value
+from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_python_number
 from fusejit.tracer.values.operand_types import (
     BOOL,
     C128,
@@ -78,7 +75,6 @@ _HOST_NAMES: dict[np.ufunc, str] = {
 }
 
 
-@primitive("ufunc")
 def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``ufunc.method(*args, **kwargs)``, from ``__array_ufunc__``."""
     # `np.int32(3) >= x`: NumPy itself has made an array of the scalar on the left
@@ -111,7 +107,7 @@ def call_ufunc(
             remedy = "choose with np.where(mask, x, y) instead" if key == "where" else MOVE_OUTSIDE
             raise unsupported(f"np.{ufunc.__name__} with {key}={given} is not traced", remedy)
     if is_masked:
-        return PRIMITIVES["ufunc_where"](ufunc, args, out, dtype, where)
+        return ARRAY_OPS.compute_where(ufunc, args, out, dtype, where)
     masked = next((a for a in args if isinstance(a, MaskedElements)), None)
     if masked is not None:
         options = {} if out is None else {"out": out}
@@ -145,7 +141,6 @@ def _is_strong(obj: Any) -> bool:
     return isinstance(obj, np.generic) or (isinstance(obj, SymbolicNumber) and obj.is_strong)
 
 
-@primitive("operator")
 def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
@@ -235,8 +230,7 @@ def _is_operand(obj: Any) -> bool:
     )
 
 
-@primitive("ufunc_on")
-def _ufunc_on(ufunc: np.ufunc, operands: tuple[Any, ...]) -> TracedArray:
+def ufunc_on(ufunc: np.ufunc, operands: tuple[Any, ...]) -> TracedArray:
     """A ufunc on operands as they are."""
     return apply_ufunc(ufunc, operands)
 
@@ -381,7 +375,7 @@ def where(condition: Any, *choices: Any) -> Any:
     if first.array is not None:
         loop = first.array.dtype
     elif first.number is not None:
-        loop = current_trace().scalar(first.number).type.dtype
+        loop = scalar_value(first.number).type.dtype
     else:
         loop = BOOL
     loops = [loop, *(dtype if o.array is not None else o.token for o in operands[1:])]

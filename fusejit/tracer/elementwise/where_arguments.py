@@ -26,12 +26,17 @@ from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.nan_functions import divided
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, mean_dtype, reduce_array, sum_of
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
+from fusejit.tracer.runtime.primitives import (
+    HOST_PRIMITIVES,
+    PRIMITIVES,
+    primitive,
+    without_complex,
+)
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument, operand_of
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
 _NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
 
@@ -81,7 +86,7 @@ def _wrap(function: Callable[..., Any], reduce: Callable[[_Call], Any]) -> None:
             return before(*args, **kwargs)
         if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
             rest = {k: v for k, v in kwargs.items() if k != "out"}
-            return into(PRIMITIVES["host", function](*args, **rest), kwargs.get("out"))
+            return into(HOST_PRIMITIVES[function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}
         return reduce(_Call(before, args, rest, **options))
 
@@ -151,6 +156,7 @@ _wrap(np.mean, _mean)
 
 
 # ------------------------------------------------------------------------------------ ufuncs
+@without_complex("a ufunc with where=")
 def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, given: Any) -> Any:
     """``ufunc(*args, out=out, where=mask)``: what the mask leaves out stays as it is."""
     if isinstance(out, tuple):
@@ -172,9 +178,6 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
     return out
 
 
-PRIMITIVES["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
-
-
 # ------------------------------------------------------------------------------------ np.place
 @primitive(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
@@ -192,7 +195,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         copyto(arr, vals, "unsafe", chosen)
         return
     values = PRIMITIVES[np.ravel](array_from(vals))
-    size = arr.trace.number(values.extents[0])
+    size = affine_number(arr.trace, values.extents[0])
     if arr.trace.decisions.equal(values.extents[0], 0, "np.place of no values"):
         what = "np.place of no values raises if the mask is true anywhere"
         raise unsupported(what, "ask for mask.any() first")

@@ -15,7 +15,7 @@ import numpy as np
 
 from fusejit.ir.raw_reads import NUMPY_SCALARS, defined_by, members_of, scalar_dtype_of
 from fusejit.ir.types import is_supported
-from fusejit.tracer.values.array import MAX_RANK, too_many_axes
+from fusejit.tracer.runtime.trace import MAX_RANK, too_many_axes
 
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_ufunc__")
 _KEEP = {"astype", "view", "tolist", "copy", "item", "reshape", "ravel", "transpose", "tobytes"}

@@ -16,7 +16,6 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -47,7 +46,6 @@ def require_python(foreign: Any, kind: Kind) -> None:
     raise needs_python(what, MOVE_OUTSIDE)
 
 
-@primitive("unsupported_operand")
 def not_a_number(number: SymbolicNumber, other: Any) -> Any:
     """An operator on a number of the call, which gives way to arrays and to other classes."""
     if not isinstance(other, UnionScalar | MaskedElements):

@@ -18,10 +18,10 @@ from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
 from fusejit.tracer.capture.callables import CONSTANT_TYPES
 from fusejit.tracer.host.host_call_tracing import Arguments
-from fusejit.tracer.runtime.active_trace import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_python
 from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -40,7 +40,6 @@ class TracedText:
         return f"<traced text of {len(self.parts)} parts>"
 
 
-@primitive("text")
 def text(*parts: Any) -> Any:
     """An f-string: Python's own text where all values are known."""
     trace = current_trace()

@@ -17,9 +17,8 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.host.host_call_tracing import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 
 # methods whose results are numbers or fresh arrays
@@ -41,7 +40,6 @@ _DRAWS: frozenset[str] = frozenset(
 )
 
 
-@primitive("draw")
 def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, Any]) -> Any:
     """``rng.method(*args, **kwargs)`` as a host call on the generator at ``path``.
 

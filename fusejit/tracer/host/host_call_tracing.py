@@ -22,11 +22,11 @@ from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
 from fusejit.tracer.host.probes import Found, Probe, SizesAreKnown, is_view, results_of
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.graph_scalars import scalar_value
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.shapes import normal_order
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -50,9 +50,8 @@ class Arguments:
 
     def values(self) -> tuple[Value, ...]:
         """What is traced, as values of the graph."""
-        trace = self.trace
         return tuple(
-            o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in self.traced
+            o.value() if isinstance(o, TracedArray) else scalar_value(o) for o in self.traced
         )
 
     def _text(self, obj: Any) -> str:

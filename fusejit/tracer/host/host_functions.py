@@ -25,7 +25,7 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign_operand, stored_into
 from fusejit.tracer.library.numpy_source import primitive_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.primitives import HOST_PRIMITIVES, PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -242,7 +242,7 @@ def _install() -> None:
             function = host_function(row.name)
         except AttributeError:  # this NumPy has no such function
             continue
-        handler = PRIMITIVES["host", function] = _handler(row, function)
+        handler = HOST_PRIMITIVES[function] = _handler(row, function)
         PRIMITIVES.setdefault(function, primitive_of(function) or handler)
     TracedArray.compress = _compress  # type: ignore[attr-defined]
     for name in ("argpartition", "argsort", "nonzero", "searchsorted"):

@@ -24,8 +24,9 @@ from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.host.host_call_tracing import Arguments
 from fusejit.tracer.library.creation import shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.graph_scalars import scalar_value
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.operand_types import BOOL, F64, I64
 from fusejit.tracer.values.shapes import Extents, Varies
@@ -105,7 +106,7 @@ class Draws:
             HostCall(
                 results=(drawn,),
                 function=f"numpy.random.Generator.{method}",
-                arguments=(*traced, *given, trace.scalar(address)),
+                arguments=(*traced, *given, scalar_value(address)),
                 pure=False,
                 call=f"{{o0}}, {text}" if text else "{o0}",
                 objects=(HostExpr.path(self.path),),

@@ -28,7 +28,6 @@ from fusejit.tracer.elementwise.elementwise_op import stored_value
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
@@ -168,7 +167,6 @@ def _order(
 
 
 # ---------------------------------------------------------------------------------- the elements
-@primitive("gather")
 def getitem(
     array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None]
 ) -> TracedArray:
@@ -323,7 +321,6 @@ def _largest(trace: Trace, value: Value, reach: Reach) -> Value:
 
 
 # ------------------------------------------------------------------------------------- the stores
-@primitive("scatter")
 def setitem(
     array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None], value: Any
 ) -> None:

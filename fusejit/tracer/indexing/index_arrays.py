@@ -14,8 +14,8 @@ from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python, unsupported
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, contains_traced, operand_of
 

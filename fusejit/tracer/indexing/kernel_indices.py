@@ -9,6 +9,7 @@ result is a view, and stores through it are ordinary stores. An index out of bou
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,6 @@ from fusejit.ir.ops import Assert, Bind, CheckedIndex, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
@@ -35,7 +35,6 @@ ENDS = "ends"
 Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
 
 
-@primitive("symbol_of")
 def symbol_of(trace: Trace, number: TracedArray) -> AffineExpr:
     """An integer of the kernel as a symbol; the same one for the same value."""
     value = int_value(number)
@@ -186,7 +185,6 @@ def _fits(number: Any, dtype: np.dtype) -> bool:
     return bool(info.min <= number <= info.max)
 
 
-@primitive("check_fits")
 def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     """An `Assert` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
 
@@ -208,14 +206,19 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     trace.emit(Assert(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
-@primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-    """An `Assert` that two integers are one."""
+    """An `Assert` that two integers are one; the newest of them is replaced after it.
+
+    That must be an integer of the current block: what is made further out must not know it.
+    """
     trace.assumes_sizes = True
     _check(trace, "same_extent", _compared("equal", left, right), reason, "ValueError")
+    zero = trace.decisions.canonical(left - right)
+    newest = max(zero.symbols(), key=trace.decisions.age_of, default="")  # "": always unequal
+    if trace.locals.is_of_this_block(newest):
+        trace.decisions.note_checked(zero, newest)
 
 
-@primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     """An `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
     reason = f"the {name} of no elements"
@@ -280,12 +283,19 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
     _check(trace, ENDS if step < 2**60 else "far ends", is_near, reason, "64 bits")
 
 
-@primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
     """An `Assert` that an integer compares with 0 as a decision has it."""
     trace.assumes_sizes = True
     reason = reason or "a size is as assumed"
     _check(trace, "as_assumed", _compared(comparison, expr, 0), reason, "ValueError")
+
+
+def connect_checks(trace: Trace) -> None:
+    """Let the kernel check what the decisions of a trace do not know."""
+    decisions = trace.decisions
+    decisions.emit_check = functools.partial(check_equal, trace)
+    decisions.emit_some = functools.partial(check_some, trace)
+    decisions.emit_assumption = functools.partial(assume, trace)
 
 
 def _compared(name: str, left: AffineExpr, right: AffineExpr | int) -> Compute:

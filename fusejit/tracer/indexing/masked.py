@@ -26,7 +26,7 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operator_names import install_operators
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 
 METHODS_OF_ELEMENTS = ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all")
-"""Methods of `fusejit.tracer.reductions.masked_reductions`, found in the dispatch table with
-``"masked"``."""
+"""Reductions of elements, by their methods' names."""
+
+ELEMENT_METHODS: dict[str, Callable[..., Any]] = {}
+"""These, ``size`` and ``shape``: `fusejit.tracer.reductions.masked_reductions` fills the table."""
 
 REDUCTIONS_OF_ELEMENTS: set[Any] = set()
 """NumPy's functions of those names, and a few more."""
@@ -68,7 +70,7 @@ class MaskedElements:
         if mask.type.rank == array.ndim:
             return MaskedElements(TracedArray.of_value(array.trace, array.value()), mask)
         # A copy, which folds away, lies as the array lies: so do the axes the mask does not have.
-        return MaskedElements(PRIMITIVES["copy"](array, "K"), mask)
+        return MaskedElements(ARRAY_OPS.copy(array, "K"), mask)
 
     def selected(self) -> TracedArray:
         """The elements as an array of their own, which NumPy makes between kernels."""
@@ -77,8 +79,8 @@ class MaskedElements:
             self._selected = whole.selected()[index]
         if self._selected is None:
             mask = TracedArray.of_value(self.array.trace, self.mask)
-            way = "select" if self.ndim == 1 else "select_rows"
-            self._selected = PRIMITIVES[way](self.array, mask)
+            select = ARRAY_OPS.selected if self.ndim == 1 else ARRAY_OPS.selected_rows
+            self._selected = select(self.array, mask)
             self._selected.is_ndarray = True
         return self._selected
 
@@ -105,14 +107,14 @@ class MaskedElements:
     def astype(self, dtype: Any, **options: Any) -> Any:
         """In another dtype."""
         if self.is_selected or options:
-            return PRIMITIVES["astype"](self.selected(), dtype, **options)
-        return self.like(PRIMITIVES["astype"](self.array, dtype))
+            return ARRAY_OPS.astype(self.selected(), dtype, **options)
+        return self.like(ARRAY_OPS.astype(self.array, dtype))
 
     def copy(self, order: Any = "C") -> Any:
         """The same elements, which further changes of these leave alone."""
         if self._selected is not None:
-            return PRIMITIVES["copy"](self._selected, order)
-        return self.like(self.array if self.ndim == 1 else PRIMITIVES["copy"](self.array, order))
+            return ARRAY_OPS.copy(self._selected, order)
+        return self.like(self.array if self.ndim == 1 else ARRAY_OPS.copy(self.array, order))
 
     def like(self, array: TracedArray) -> MaskedElements:
         """Other elements under the same mask."""
@@ -141,9 +143,9 @@ class MaskedElements:
         handler = PRIMITIVES.get(ufunc)
         plain = method == "__call__" and not kwargs and ufunc.nout == 1 and not ufunc.signature
         if handler is not None and plain:
-            return self.apply(PRIMITIVES["numpy_form"](ufunc, handler), *args)
+            return self.apply(ARRAY_OPS.form_of(ufunc, handler), *args)
         options = {key: as_array(value) for key, value in kwargs.items()}
-        return PRIMITIVES["ufunc"](ufunc, method, tuple(map(as_array, args)), options)
+        return ARRAY_OPS.ufunc(ufunc, method, tuple(map(as_array, args)), options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         handler = PRIMITIVES.get(func)
@@ -160,7 +162,7 @@ class MaskedElements:
         if name in ("dtype", "ndim", "astype", "copy"):
             return getattr(self, name)
         if not self.is_selected and self.stays_in_kernel and name in ("size", "shape"):
-            return PRIMITIVES["masked", name](self)
+            return ELEMENT_METHODS[name](self)
         if not self.is_selected and name in METHODS_OF_ELEMENTS:
             return getattr(self, name)
         return self.selected().user_attribute(name)
@@ -177,7 +179,7 @@ class MaskedElements:
         if self.is_selected or not is_segment:
             return self.selected()[index]
         whole = (slice(None),) * self.mask.type.rank
-        chosen = PRIMITIVES["getitem"](self.array, (*whole, *items[1:]))
+        chosen = ARRAY_OPS.getitem(self.array, (*whole, *items[1:]))
         part = self.like(TracedArray.of_value(self.array.trace, chosen.value()))
         part._has_views = self._has_views = True  # in NumPy, whoever changes one changes both
         part._origin = (self, index)
@@ -219,7 +221,7 @@ def with_trailing_axes(array: TracedArray, count: int) -> TracedArray:
     """``array[..., None, None]``: a mask beside the axes that it does not have."""
     if not count:
         return array
-    expanded: TracedArray = PRIMITIVES["getitem"](array, (..., *(None,) * count))
+    expanded: TracedArray = ARRAY_OPS.getitem(array, (..., *(None,) * count))
     return expanded
 
 
@@ -261,7 +263,7 @@ def _operands(op: Op) -> tuple[Value, ...]:
 
 def _install() -> None:
     def compute(elements: MaskedElements, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
-        return elements.apply(lambda *whole: PRIMITIVES["operator"](ufunc, whole), *operands)
+        return elements.apply(lambda *whole: ARRAY_OPS.operator(ufunc, whole), *operands)
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: MaskedElements, other: Any) -> Any:
@@ -272,9 +274,7 @@ def _install() -> None:
                 )
             result = None if self.is_selected else compute(self, ufunc, (self, other))
             if not isinstance(result, MaskedElements):  # the array of its own changes
-                PRIMITIVES["operator"](
-                    ufunc, (self.selected(), as_array(other)), out=self.selected()
-                )
+                ARRAY_OPS.operator(ufunc, (self.selected(), as_array(other)), out=self.selected())
                 return self
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise numpy_raises(f"UFuncTypeError: cannot cast {result.dtype} to {self.dtype}")
@@ -293,7 +293,7 @@ def _install() -> None:
 
     def reduction(name: str) -> Callable[..., Any]:
         def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
-            return PRIMITIVES["masked", name](self, *args, **kwargs)
+            return ELEMENT_METHODS[name](self, *args, **kwargs)
 
         method.__name__ = name
         return method

@@ -16,7 +16,7 @@ import numpy as np
 
 from fusejit.tracer.capture.callables import is_numpy_function, is_traced_type
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 

@@ -30,6 +30,7 @@ from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.reshaped import reshaped_storage
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import affine_number
 
 
 # ------------------------------------------------------------------------------------- functions
@@ -39,7 +40,7 @@ def reshape_function(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = Non
     return _reshape(array_operand(a), _sizes(shape), order, copy)
 
 
-@primitive("reshape")
+@primitive(np.ndarray.reshape)
 def reshape_method(
     array: TracedArray, *shape: Any, order: Any = "C", copy: Any = None
 ) -> TracedArray:
@@ -61,7 +62,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
     return result.as_owner() if is_copied else result
 
 
-@primitive("flatten")
+@primitive(np.ndarray.flatten)
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
     core = without_ones(_ordered(*_in_memory_order(array_of_scalar(array), order), "flatten"))
@@ -251,7 +252,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
         return trace.decisions.equal(between * step, extent * inner_step, reason)
     left = HostExpr("mul", (storage.stride_expr(at), HostExpr.const(step)))
     run = HostExpr("mul", (storage.stride_expr(inner_at), HostExpr.const(inner_step)))
-    number = trace.number(extent)
+    number = affine_number(trace, extent)
     size = HostExpr.const(number) if isinstance(number, int) else number.expr
     expr = HostExpr("eq", (left, HostExpr("mul", (run, size))))
     assert storage.array is not None

@@ -14,6 +14,7 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
+from fusejit.tracer.indexing import gathers
 from fusejit.tracer.indexing.basic import integer
 from fusejit.tracer.indexing.gathers import gather, mark_within_bounds, pick, scatter
 from fusejit.tracer.indexing.kernel_indices import (
@@ -26,14 +27,12 @@ from fusejit.tracer.indexing.kernel_indices import (
 )
 from fusejit.tracer.indexing.stores import require_writeable
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 
 _WHAT = "a slice whose step differs between iterations, beside other indices than slices"
 
 
-@primitive("strided_getitem")
 def getitem(array: TracedArray, index: tuple[Any, ...]) -> TracedArray:
     """``array[index]``: a copy that stands for NumPy's view."""
     integers = _integers(array, index)
@@ -44,7 +43,6 @@ def getitem(array: TracedArray, index: tuple[Any, ...]) -> TracedArray:
     return result
 
 
-@primitive("strided_setitem")
 def setitem(array: TracedArray, index: tuple[Any, ...], value: Any) -> None:
     """``array[index] = value``."""
     require_writeable(array)
@@ -54,7 +52,11 @@ def setitem(array: TracedArray, index: tuple[Any, ...], value: Any) -> None:
     )
     if places is not None and places.are(array, integers):
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
-    PRIMITIVES["scatter"](array, index, integers, value)
+    gathers.setitem(array, index, integers, value)
+
+
+class KnownProgressions(dict[Any, TracedArray]):
+    """Places of the slices of one trace whose step only the kernel knows."""
 
 
 class _CopySource:
@@ -100,7 +102,7 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
     size = trace.decisions.canonical(size)
     start, stop = (_bound_of(trace, b) for b in (item.start, item.stop))
     key = ("strided", start, stop, step, size)
-    known = trace.known_progressions.get(key)
+    known = trace.owned(KnownProgressions).get(key)
     if known is not None and trace.is_open(known.storage.home):
         return known
     require_positive(trace, step)
@@ -129,7 +131,7 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
     made = emit_elementwise("arange", [], [], I64, place, extents=(count,), order=None)
     mark_within_bounds(trace, made, size)
     trace.progressions.add(made.value())
-    trace.known_progressions[key] = made
+    trace.owned(KnownProgressions)[key] = made
     return made
 
 

@@ -15,8 +15,8 @@ from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import operand_of

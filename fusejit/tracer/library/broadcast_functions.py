@@ -13,10 +13,11 @@ from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.indexing.view_functions import broadcast_to
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
+from fusejit.tracer.values.symbolic_number import affine_number
 
 
 @primitive_of("args", np.broadcast_arrays)
@@ -26,7 +27,7 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     arrays = [array_of(as_array(a), copy=None, order=None) for a in args]
     trace = current_trace()
     extents = broadcast(trace.decisions, [a.extents for a in arrays])
-    shape = tuple(map(trace.number, extents))
+    shape = tuple(affine_number(trace, e) for e in extents)
     return tuple(a if _are_equal(a.extents, extents) else _broadcast(a, shape) for a in arrays)
 
 
@@ -57,4 +58,4 @@ def broadcast_shapes(*args: Any) -> Any:
     """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
     trace = current_trace()
     shapes = [shape_argument(shape) for shape in args]
-    return tuple(map(trace.number, broadcast(trace.decisions, shapes)))
+    return tuple(affine_number(trace, e) for e in broadcast(trace.decisions, shapes))

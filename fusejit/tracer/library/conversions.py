@@ -21,9 +21,9 @@ from fusejit.tracer.indexing.reshape_functions import is_in_order, resolved_orde
 from fusejit.tracer.indexing.view_functions import with_leading_axes
 from fusejit.tracer.library.creation import array_from, order_argument, require_cpu
 from fusejit.tracer.library.joins import array_of_list
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
     can_cast,
@@ -57,7 +57,6 @@ def _order(order: Any, default: str = "K") -> str:
     return order.upper()
 
 
-@primitive("axes_of_order")
 def axes_of_order(array: TracedArray, order: Any) -> Order:
     """The axis order of a copy of ``array`` that is asked for in ``order``."""
     order = _order(order)
@@ -66,7 +65,6 @@ def axes_of_order(array: TracedArray, order: Any) -> Order:
     return order_argument(resolved_order(array, order), array.ndim)
 
 
-@primitive("axes_of_contiguous_order")
 def axes_of_contiguous_order(array: TracedArray) -> Order:
     """The axis order of a contiguous array, for an array of another shape.
 
@@ -88,7 +86,7 @@ def _is_ordered(array: TracedArray, order: Any) -> bool:
 
 
 # ---------------------------------------------------------------------------------------- copies
-@primitive("astype", np.astype)
+@primitive(np.ndarray.astype, np.astype)
 def astype(
     x: Any,
     dtype: Any,
@@ -111,7 +109,7 @@ def astype(
     return copy_of(array, wanted, axes_of_order(array, order), "astype")
 
 
-@primitive("copy")
+@primitive(np.ndarray.copy)
 def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
     """``x.copy()``."""
     return copy_of(x, x.dtype, axes_of_order(x, order), "copy")

@@ -13,7 +13,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.indexing.basic import setitem
+from fusejit.tracer.indexing.subscripts import setitem
 from fusejit.tracer.indexing.view_functions import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
 from fusejit.tracer.library.triangles import offset_of

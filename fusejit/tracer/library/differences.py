@@ -11,8 +11,9 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import broadcast_to, normalize_axes, normalize_axis
 from fusejit.tracer.library.conversions import astype
-from fusejit.tracer.library.creation import array_from, empty_like
+from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
+from fusejit.tracer.library.like_functions import empty_like
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.reductions.over_axes import NO_VALUE, sum_of
 from fusejit.tracer.runtime.locations import unsupported

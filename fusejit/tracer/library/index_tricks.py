@@ -16,11 +16,12 @@ from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.complex_parts import ImaginarySizes
 from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
 from fusejit.tracer.values.symbolic_number import as_affine
@@ -32,7 +33,11 @@ def _items(key: Any) -> tuple[Any, ...]:
 
 def _points(step: Any) -> Any:
     """How many points a step asks for that is an integer of the call times ``1j``; else None."""
-    number = current_trace().imaginary.get(step.storage) if isinstance(step, TracedArray) else None
+    number = (
+        current_trace().owned(ImaginarySizes).get(step.storage)
+        if isinstance(step, TracedArray)
+        else None
+    )
     return None if number is None else abs(number)
 
 
@@ -43,6 +48,10 @@ def _is_traced_key(key: Any) -> bool:
         if contains_traced(list(map(as_array, parts))):
             return True
     return False
+
+
+ITEMS_OF: dict[type, Callable[[Any], Any]] = {}
+"""What `np.r_` and its like make of a key."""
 
 
 def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
@@ -56,7 +65,7 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
             constant = current_trace().captured_reads.constant
             return tuple(map(constant, made)) if type(made) is tuple else constant(made)
 
-        PRIMITIVES["item_of", type(obj)] = item
+        ITEMS_OF[type(obj)] = item
         return make
 
     return register

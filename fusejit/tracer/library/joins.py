@@ -27,12 +27,11 @@ from fusejit.tracer.indexing.view_functions import (
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.join_order import joined_order
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import (
     can_cast,
     contains_traced,
@@ -264,12 +263,15 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
     """``np.array(values, dtype, ndmin=1)``: a Python integer has to fit."""
     if not contains_traced([values]):
         try:
-            return current_trace().captured_reads.constant(np.array(values, dtype, ndmin=1))
+            made: TracedArray = current_trace().captured_reads.constant(
+                np.array(values, dtype, ndmin=1)
+            )
+            return made
         except (OverflowError, ValueError, TypeError) as error:
             raise numpy_raises(error) from error
     require_int_fits(operand_of(values), dtype)
     if isinstance(values, TracedArray):
-        vector: TracedArray = atleast_1d(PRIMITIVES["astype"](values, dtype))
+        vector: TracedArray = atleast_1d(ARRAY_OPS.astype(values, dtype))
         return vector
     made = array_from(values)
     result = new_array(made.extents or (AffineExpr.const(1),), dtype)
@@ -278,7 +280,6 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
 
 
 # --------------------------------------------------------------------------- lists of traced values
-@primitive("array_of_a_list")
 def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     """``np.array`` of nested lists with traced numbers and arrays in them."""
     parts = [_item(o, dtype) for o in obj]

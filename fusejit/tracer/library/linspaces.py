@@ -14,9 +14,9 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
 from fusejit.tracer.indexing.view_functions import moveaxis, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import (
@@ -27,7 +27,7 @@ from fusejit.tracer.values.operand_types import (
     operand_of,
     supported,
 )
-from fusejit.tracer.values.symbolic_number import is_host_number
+from fusejit.tracer.values.symbolic_number import affine_number, is_host_number
 
 
 def _ends(start: Any, stop: Any) -> tuple[TracedArray, TracedArray, np.dtype]:
@@ -63,12 +63,12 @@ def linspace(
     given, last, computed = _ends(start, stop)
     delta = apply_ufunc(np.subtract, (last, given))
     count = extent - 1 if endpoint else extent
-    index = PRIMITIVES[np.arange](trace.number(extent), dtype=computed)
+    index = PRIMITIVES[np.arange](affine_number(trace, extent), dtype=computed)
     index = index[(slice(None), *(None,) * delta.ndim)]
     has_step = trace.decisions.nonnegative(count - 1, "np.linspace has a step")
     if has_step:
         # the divisor is a Python int, which is weak
-        divisor = trace.number(count)
+        divisor = affine_number(trace, count)
         step = apply_ufunc(np.true_divide, (delta, divisor))
         usual = apply_ufunc(np.multiply, (index, step))
         tiny = apply_ufunc(np.multiply, (apply_ufunc(np.true_divide, (index, divisor)), delta))

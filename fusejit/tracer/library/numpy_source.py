@@ -17,9 +17,9 @@ import numpy as np
 
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.capture.callables import is_numpy_source
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import as_graph_break
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.operand_types import contains_traced
 
 _BY_MODULE = {
@@ -49,7 +49,6 @@ NAMES = frozenset(
 _FUNCTIONS = (FunctionType, type(np.average))  # any other object may answer as it likes
 
 
-@primitive("numpy_source")
 def primitive_of(function: Any) -> Callable[..., Any] | None:
     """What traces a function of NumPy's through its own source; None if it is not in the table."""
     if type(function) not in _FUNCTIONS:

@@ -7,6 +7,7 @@ itself, not the buffer, as long as few axes are padded; what follows can then re
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +19,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.elementwise_op import array_of_number
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
+from fusejit.tracer.indexing.subscripts import setitem
 from fusejit.tracer.indexing.view_functions import permuted
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.linspaces import linspace
@@ -36,7 +37,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 MAX_PARTS = 9  # of an array that is padded along two axes
 _OPTIONS = {
@@ -262,7 +263,7 @@ def _edges(area: TracedArray, axis: int, w: Widths) -> tuple[TracedArray, Traced
 
 def _ramps(area: TracedArray, axis: int, w: Widths, ends: tuple[Any, Any]) -> tuple[Any, Any]:
     """From the end values to the edges of the array."""
-    number = area.trace.number
+    number = functools.partial(affine_number, area.trace)
     ramps = [
         linspace(
             end,

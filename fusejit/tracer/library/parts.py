@@ -18,7 +18,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.library.creation import uninitialised
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents

@@ -10,7 +10,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
-from fusejit.tracer.library.creation import array_from, full_like, zeros_like
+from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.library.like_functions import full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray

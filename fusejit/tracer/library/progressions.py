@@ -13,13 +13,13 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar
+from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar, symbol_of
 from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.graph_scalars import scalar_value
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
 from fusejit.tracer.values.operand_types import (
     BOOL,
@@ -31,7 +31,12 @@ from fusejit.tracer.values.operand_types import (
     require_number_fits,
 )
 from fusejit.tracer.values.shapes import Varies
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, as_affine
+from fusejit.tracer.values.symbolic_number import (
+    SymbolicNumber,
+    affine_number,
+    apply_host,
+    as_affine,
+)
 
 
 @primitive(np.arange)
@@ -81,7 +86,7 @@ def _bound_number(trace: Trace, number: Any) -> Any:
     if not is_kernel_number(number) or number.dtype.kind not in "iu":
         what = "np.arange up to an element of an array that is not an integer"
         raise unsupported(what, "pass the size as a Python int")
-    return trace.number(trace.bind(number))
+    return affine_number(trace, symbol_of(trace, number))
 
 
 def _int_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
@@ -133,7 +138,7 @@ def _progression(
     for operand in operands:
         require_number_fits(operand, dtype)
         if operand.number is not None:
-            inputs.append(GraphOperand(trace.scalar(operand.number), IndexingMap.scalar(1)))
+            inputs.append(GraphOperand(scalar_value(operand.number), IndexingMap.scalar(1)))
     builder = PayloadBuilder([i.value.type.dtype for i in inputs], [dtype])
     refs: list[int] = []
     free = iter(range(len(inputs)))

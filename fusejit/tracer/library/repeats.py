@@ -14,12 +14,12 @@ from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshape_functions import require_elements, reshape_method
 from fusejit.tracer.indexing.view_functions import normalize_axis, with_leading_axes
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 
 def _count(number: Any, name: str) -> AffineExpr:
@@ -63,7 +63,7 @@ def tile(A: Any, reps: Any) -> Any:
     axes: list[int | AffineExpr] = []
     for k, count in enumerate(counts):
         axes += [k] if once[k] else [count, k]
-    times: list[Any] = [array.trace.number(c) for c in counts]
+    times: list[Any] = [affine_number(array.trace, c) for c in counts]
     shape = [size * count for size, count in zip(array.shape, times, strict=True)]
     return _spread(array, axes, shape)
 
@@ -82,5 +82,5 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     axes: list[int | AffineExpr] = list(range(array.ndim))
     axes.insert(at + 1, count)
     shape: list[Any] = list(array.shape)
-    shape[at] = shape[at] * array.trace.number(count)
+    shape[at] = shape[at] * affine_number(array.trace, count)
     return _spread(array, axes, shape).as_owner()

@@ -23,7 +23,12 @@ from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64
-from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, as_affine
+from fusejit.tracer.values.symbolic_number import (
+    SymbolicNumber,
+    affine_number,
+    apply_host,
+    as_affine,
+)
 
 
 @primitive_of("a", np.roll)
@@ -154,7 +159,7 @@ def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
         return decisions.canonical(extent + amount)
     if decisions.equal(extent, 0, "an axis that is rolled is empty"):
         return ZERO
-    remainder = shift % array.trace.number(extent)
+    remainder = shift % affine_number(array.trace, extent)
     if not isinstance(remainder, SymbolicNumber):
         return AffineExpr.const(remainder)
     offset = remainder.as_affine()

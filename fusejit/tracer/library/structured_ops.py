@@ -29,9 +29,8 @@ from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import check_index
 from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
 from fusejit.tracer.values.operand_types import Operand, contains_traced, dtype_argument, operand_of

@@ -25,6 +25,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.indexing.masked import (
+    ELEMENT_METHODS,
     METHODS_OF_ELEMENTS,
     REDUCTIONS_OF_ELEMENTS,
     MaskedElements,
@@ -52,7 +53,7 @@ from fusejit.tracer.reductions.statistics import (
     variance,
 )
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.operand_types import F64, I64
@@ -178,13 +179,11 @@ def _variance(name: str) -> Callable[..., Any]:
     return reduce
 
 
-@primitive(("masked", "length"))
 def number_of_rows(elements: MaskedElements) -> TracedArray:
     """``len(x[m])``: how many elements of the mask are true."""
     return as_kernel_number(_count(elements), Kind.PYTHON, I64)
 
 
-@primitive(("masked", "size"))
 def number_of_elements(elements: MaskedElements) -> Any:
     """``x[m].size``."""
     size: Any = number_of_rows(elements)
@@ -195,7 +194,7 @@ def number_of_elements(elements: MaskedElements) -> Any:
 
 def _count_nonzero(elements: MaskedElements, axis: Any = None, *, keepdims: Any = False) -> Any:
     truth = elements.like(apply_ufunc(np.not_equal, (elements.array, 0)))
-    return PRIMITIVES["masked", "sum"](truth, axis, np.intp, None, keepdims)
+    return ELEMENT_METHODS["sum"](truth, axis, np.intp, None, keepdims)
 
 
 def _register(function: Any, plain: Any, of_elements: Callable[..., Any]) -> None:
@@ -246,8 +245,8 @@ def _or_of_an_array(name: str) -> Callable[..., Any]:
 
 
 for _name in METHODS_OF_ELEMENTS:
-    PRIMITIVES["masked", _name] = _or_of_an_array(_name)
-    _register(getattr(np, _name), _PLAIN[_name], PRIMITIVES["masked", _name])
+    ELEMENT_METHODS[_name] = _or_of_an_array(_name)
+    _register(getattr(np, _name), _PLAIN[_name], ELEMENT_METHODS[_name])
 PRIMITIVES[np.amax], PRIMITIVES[np.amin] = PRIMITIVES[np.max], PRIMITIVES[np.min]
 _register(np.count_nonzero, count_nonzero, _count_nonzero)
 
@@ -265,12 +264,12 @@ def _register_number(function: Any, of_elements: Callable[..., Any]) -> None:
     PRIMITIVES[function] = call
 
 
-@primitive(("masked", "shape"))
 def shape_of_elements(elements: MaskedElements) -> tuple[Any, ...]:
     """``x[m].shape``."""
     return (number_of_rows(elements), *elements.array.shape[elements.mask.type.rank :])
 
 
+ELEMENT_METHODS.update(size=number_of_elements, shape=shape_of_elements)
 _length: Any = len
 _register_number(_length, number_of_rows)
 _register_number(np.size, number_of_elements)

@@ -13,7 +13,6 @@ from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import max_of, min_of, sum_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import F64
@@ -63,7 +62,7 @@ def _of_vectors(array: TracedArray, ord: Any, axis: int, keepdims: Any) -> Trace
         return (max_of if ord > 0 else min_of)(size, axis, None, keep)
     if ord == 1:
         return sum_of(size, axis, None, None, keep)
-    powers = PRIMITIVES["astype"](apply_ufunc(np.power, (size, ord)), size.dtype, copy=False)
+    powers = astype(apply_ufunc(np.power, (size, ord)), size.dtype, copy=False)
     total = sum_of(powers, axis, None, None, keep)  # NumPy's `size **= ord` keeps the dtype
     return apply_ufunc(np.power, (total, np.reciprocal(ord, dtype=array.dtype)))
 

@@ -26,8 +26,9 @@ import numpy as np
 
 import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
-from fusejit.tracer.runtime.active_trace import current_trace
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 
 MAX_SELECTED = 2048  # NumPy's partition of more elements takes less time than quickselect
@@ -75,7 +76,7 @@ def _few_rows(a: Any, axis: Any) -> list[TracedArray]:
     if count is None or not 2 <= count <= MAX_EXCHANGED:
         return []
     before = (slice(None),) * (axis % a.ndim)
-    return [PRIMITIVES["getitem"](a, (*before, k)) for k in range(count)]
+    return [a[(*before, k)] for k in range(count)]
 
 
 def _exchanged(rows: list[TracedArray]) -> list[Any]:
@@ -92,7 +93,7 @@ def _put_together(a: TracedArray, axis: int, parts: list[Any]) -> TracedArray:
     made: TracedArray = PRIMITIVES[np.empty_like](a)
     before = (slice(None),) * (axis % a.ndim)
     for k, part in enumerate(parts):
-        PRIMITIVES["setitem"](made, (*before, k), part)
+        made[(*before, k)] = part
     return made
 
 
@@ -114,7 +115,8 @@ def _median_of(ordered: list[Any]) -> Any:
     """The mean of the middle parts, as NumPy takes it: NaN where there is one, which is last."""
     count = len(ordered)
     dtype = ordered[0].dtype if ordered[0].dtype.kind == "f" else np.dtype(np.float64)
-    low, high = (PRIMITIVES["astype"](ordered[k], dtype) for k in ((count - 1) // 2, count // 2))
+    low: Any
+    low, high = (astype(ordered[k], dtype) for k in ((count - 1) // 2, count // 2))
     middle = high if count % 2 else (low + high) / 2
     if ordered[0].dtype.kind != "f":
         return middle

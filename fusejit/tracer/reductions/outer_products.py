@@ -166,7 +166,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
             raise numpy_raises("ValueError: shape-mismatch for sum")
     rows = [k for k in range(left.ndim) if k not in first]
     columns = [k for k in range(right.ndim) if k not in second]
-    reshape = PRIMITIVES["reshape"]
+    reshape = reshape_method
 
     def total(array: TracedArray, axes: list[int]) -> Any:
         size: Any = 1

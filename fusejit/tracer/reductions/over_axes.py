@@ -27,7 +27,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
 from fusejit.tracer.values.operand_types import BOOL, C128, F64, dtype_argument, operand_of
 from fusejit.tracer.values.shapes import Varies, normal_order
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
 NO_VALUE = np._NoValue
 _REMEDIES = {
@@ -247,7 +247,7 @@ def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
         raise numpy_raises("AxisError: the array has no axes")
     count: Any = 1
     for axis_number in reduced:
-        count = count * array.trace.number(array.extents[axis_number])
+        count = count * affine_number(array.trace, array.extents[axis_number])
     if isinstance(count, SymbolicNumber):
         for axis_number in reduced:
             extent = array.extents[axis_number]

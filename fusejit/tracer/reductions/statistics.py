@@ -28,7 +28,7 @@ from fusejit.tracer.reductions.over_axes import (
     sum_of,
 )
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
+from fusejit.tracer.runtime.primitives import HOST_PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
 from fusejit.tracer.values.symbolic_number import is_host_number
@@ -56,7 +56,7 @@ def _spread(function: Any) -> Callable[..., TracedArray]:
         found = _variance(array, name, axis, dtype, lost, keepdims)
         return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
 
-    @primitive(name)
+    @primitive(getattr(np.ndarray, name))
     def method(
         a: Any,
         axis: Any = None,
@@ -156,7 +156,7 @@ def product(
     if wanted.kind == "f":
         options: dict[str, Any] = {"axis": axis, "keepdims": is_true(keepdims)}
         options |= {} if dtype is None else {"dtype": wanted}
-        return into(PRIMITIVES["host", np.prod](array, **options), out)
+        return into(HOST_PRIMITIVES[np.prod](array, **options), out)
     combiner = "and" if wanted == BOOL else "multiply"
     return into(reduce_array(array, "prod", combiner, axis, is_true(keepdims), wanted, True), out)
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from types import CodeType
+from typing import Any, Protocol
 
-from fusejit.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
-
-ACTIVE: ContextVar[Trace | None] = ContextVar("fusejit_active_trace", default=None)
+from fusejit.ir.source import Location
 
 
-def active_trace() -> Trace | None:
+class ActiveTrace(Protocol):
+    """What messages and refusals ask of the active `Trace`."""
+
+    location: Location
+    untraced: dict[CodeType, str]
+    regions: list[Any]
+    assumes_sizes: bool
+
+
+ACTIVE: ContextVar[ActiveTrace | None] = ContextVar("fusejit_active_trace", default=None)
+
+
+def active_trace() -> ActiveTrace | None:
     """The trace that runs in this context, if any."""
     return ACTIVE.get()
 
 
-def makes_text(trace: Trace) -> bool:
+def makes_text(trace: ActiveTrace) -> bool:
     """Whether text of a traced value is text of the program, which runs on traced values.
 
     Behind the trace, and in messages (`outside_program`), it is text about the traced value.
@@ -36,14 +44,3 @@ def outside_program() -> Iterator[None]:
         yield
     finally:
         ACTIVE.reset(token)
-
-
-def current_trace() -> Trace:
-    """The trace that runs in this context."""
-    trace = ACTIVE.get()
-    if trace is None:
-        raise UnsupportedError(
-            "a traced array was used after its trace had ended: the decorated function kept it "
-            "somewhere; return it instead"
-        )
-    return trace

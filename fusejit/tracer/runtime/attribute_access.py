@@ -19,10 +19,11 @@ from fusejit.tracer.capture.callables import (
 )
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
-from fusejit.tracer.runtime.active_trace import ACTIVE, current_trace
+from fusejit.tracer.library.index_tricks import ITEMS_OF
+from fusejit.tracer.runtime.active_trace import ACTIVE
 from fusejit.tracer.runtime.captures import CaptureRegistry
 from fusejit.tracer.runtime.locations import for_program, needs_python, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import current_trace
 
 _NATIVE_TYPES = (
     *CONSTANT_TYPES,
@@ -175,7 +176,7 @@ class AttributeAccess:
         """``obj[key]``."""
         if type(obj) is dict:
             self._captures.compare(key)
-        made_by = PRIMITIVES.get(("item_of", type(obj)))
+        made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
         if self._is_native(type(obj)):

@@ -13,11 +13,12 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import contains_traced, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
 
@@ -153,7 +154,6 @@ def truth(x: Any = False) -> Any:
     return bool(x)
 
 
-@primitive("item")
 def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
     """``x.item()``: an element as a Python number."""
     if len(place) == 1 and not isinstance(place[0], tuple) and array.ndim > 1:
@@ -231,9 +231,9 @@ def _scalar_type(kind: type) -> None:
     def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | SymbolicNumber):
             if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
-                return PRIMITIVES["astype"](args[0], np.dtype(kind), copy=False)
-            PRIMITIVES["require_int_fits"](operand_of(args[0]), np.dtype(kind))
-            result = PRIMITIVES["astype"](args[0], np.dtype(kind))
+                return ARRAY_OPS.astype(args[0], np.dtype(kind), copy=False)
+            require_int_fits(operand_of(args[0]), np.dtype(kind))
+            result = ARRAY_OPS.astype(args[0], np.dtype(kind))
             return result[()] if not result.ndim else result
         return NotImplemented
 

@@ -35,12 +35,13 @@ from fusejit.tracer.control_flow.conditions import not_
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.control_flow.same_objects import same_object
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.runtime.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.runtime.captures import CaptureRegistry, is_hashable
 from fusejit.tracer.runtime.error_state import TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, here, needs_python
-from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.runtime.trace_interface import TraceInterface
+from fusejit.tracer.values import union_operators
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_DEPTH = 100
@@ -114,7 +115,7 @@ class Calls:
         if handler is not None:
             args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
             if any(map(is_union_scalar, args)):
-                result = PRIMITIVES["union_call"](function, handler, args, kwargs)
+                result = union_operators.call(function, handler, args, kwargs)
             else:
                 result = handler(*args, **kwargs)
             if result is not NotImplemented:
@@ -127,7 +128,7 @@ class Calls:
         if is_stop(getattr(function, "__name__", "")):
             raise Fallback(f"{here()}: the program stops in a debugger")
         owner = getattr(function, "__self__", None)
-        if type(owner) in _GENERATORS and (draw := self._trace.handler("draw")) is not None:
+        if type(owner) in _GENERATORS:
             return draw(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
         if kind is MethodType:
             if is_traced_type(type(function.__self__)):

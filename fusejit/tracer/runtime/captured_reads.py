@@ -25,11 +25,10 @@ from fusejit.tracer.graph_breaks.foreign import why_foreign
 from fusejit.tracer.runtime.guards import guards_of, runs_no_user_code
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import needs_python, unsupported, user_frames
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.shapes import MAX_SIZE
 from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import NUMBER_OPS, SymbolicNumber
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -132,7 +131,7 @@ class CapturedReads:
             what = "an array with gaps in memory, made of constants, is not made again by a kernel"
             raise needs_python(what, "copy it")
         source = self.table(captured)
-        fresh: TracedArray = PRIMITIVES["copy"](source, "K")
+        fresh: TracedArray = ARRAY_OPS.copy(source, "K")
         if array.base is not None:
             fresh = fresh.as_view()
             fresh.access = WriteAccess.of(array)
@@ -208,7 +207,7 @@ class CapturedReads:
             for part in ("real", "imag")
         ]
         with self._trace.before_regions():
-            return PRIMITIVES["complex_of_parts"](*parts)
+            return NUMBER_OPS.complex_of_parts(*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
         if len(path.steps) > _MAX_DEPTH:

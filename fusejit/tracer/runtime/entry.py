@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from fusejit import tracer
 from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.identity import own_signature
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
 from fusejit.ir.host import Path
-from fusejit.ir.source import Location
+from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.tracer.capture.source_text import given_to, texts_in
@@ -26,11 +27,15 @@ from fusejit.tracer.graph_breaks.fallback import (
     fault_location,
     raised_while_tracing,
 )
+from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.runtime.active_trace import outside_program
+from fusejit.tracer.runtime.bindings import bind_operations
+from fusejit.tracer.runtime.captured_reads import CapturedReads
 from fusejit.tracer.runtime.finish import finish
 from fusejit.tracer.runtime.front_end import run_traced
+from fusejit.tracer.runtime.handlers import handler_of, is_traced
 from fusejit.tracer.runtime.locations import needs_python_where
-from fusejit.tracer.runtime.trace import Trace, bind
+from fusejit.tracer.runtime.trace import Trace, activated
 from fusejit.tracer.values.shapes import Varies
 
 MAX_RESTARTS = 50
@@ -50,6 +55,7 @@ def _fill_dispatch_table() -> None:
 
 
 _fill_dispatch_table()
+bind_operations()
 
 
 def trace_function(
@@ -99,7 +105,7 @@ def trace_function(
     """
     table: dict[Any, Any] = {}
     for _ in range(MAX_RESTARTS):
-        trace = Trace(fn.__name__, table, _definition(fn))
+        trace = new_trace(fn.__name__, table, _definition(fn))
         trace.is_segment = is_segment
         trace.undoes = undoes
         trace.formats_in_python = is_segment or formats_in_python
@@ -116,6 +122,17 @@ def trace_function(
     )
 
 
+def new_trace(
+    name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
+) -> Trace:
+    """A trace of a function, with what the floors above the graph do for it."""
+    trace = Trace(name, table, location)
+    trace.captured_reads = CapturedReads(trace)
+    trace.handler, trace.is_traced = handler_of, is_traced
+    connect_checks(trace)
+    return trace
+
+
 def _definition(fn: Callable[..., Any]) -> Location:
     """Where a function begins."""
     code = fn.__code__
@@ -127,10 +144,10 @@ def _trace_once(
 ) -> TracedFunction:
     if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
         importlib.import_module(_STRUCTURED_OPS)
-    bound = bind(fn, args, dict(kwargs))
+    bound = _bound(fn, args, dict(kwargs))
     texts = texts_in(cast(FunctionType, fn))
     trace.given = given_to(cast(FunctionType, fn))
-    with trace.active():
+    with activated(trace):
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
         arguments = {
             n: trace.captured_reads.read(paths[n], obj) for n, obj in bound.arguments.items()
@@ -139,6 +156,16 @@ def _trace_once(
         traced = finish(trace, result, trace.location)
     verify(traced.graph)
     return traced
+
+
+def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by parameter name, defaults applied; falls back where the call is an error."""
+    try:
+        bound = own_signature(fn).bind(*args, **kwargs)
+    except TypeError as error:
+        raise Fallback(f"the call itself fails: {error}") from error
+    bound.apply_defaults()
+    return bound
 
 
 def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:

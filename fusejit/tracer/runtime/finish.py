@@ -25,6 +25,7 @@ from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.runtime.traced_results import Results
 from fusejit.tracer.values.integer_overflow import check_overflows
+from fusejit.tracer.values.storage import CopiesReadInLoops
 
 
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
@@ -32,7 +33,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     structure = Results(trace, result, location).structure
     _require_separate_memory(trace)
-    for copy in trace.copies_read_in_loops:  # a later iteration may read it after a store
+    for copy in trace.owned(CopiesReadInLoops):  # a later iteration may read it after a store
         copy.require_unchanged_base()
     substitute_equal_symbols(trace)
     _drop_unused(trace)

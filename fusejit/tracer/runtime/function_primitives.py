@@ -43,10 +43,11 @@ from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
 from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.active_trace import active_trace
+from fusejit.tracer.host.effects import text
 from fusejit.tracer.runtime.attribute_access import AttributeAccess
 from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.trace import running_trace
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -159,7 +160,7 @@ class FunctionPrimitives:
         self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedFor | NativeLoop:
         """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
-        trace = active_trace()
+        trace = running_trace()
         if trace is None:
             return NativeLoop(iterable)
         loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
@@ -168,7 +169,7 @@ class FunctionPrimitives:
 
     def while_(self, line: int, column: int, *names: tuple[str, ...]) -> TracedWhile | NativeLoop:
         """A ``while`` statement."""
-        trace = active_trace()
+        trace = running_trace()
         if trace is None:
             return NativeLoop()
         loop = TracedWhile(trace, self._key(line, column), RegionNames(*names))
@@ -179,7 +180,7 @@ class FunctionPrimitives:
         self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
         """An ``if`` statement."""
-        trace = active_trace()
+        trace = running_trace()
         if trace is None:
             return NativeIf(bool(condition))
         branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
@@ -223,7 +224,7 @@ class FunctionPrimitives:
 
     def text(self, *parts: Any) -> Any:
         """An f-string that is printed: its literal parts and its values."""
-        return self._invoke("text", parts, {})
+        return self._invoke(text, parts, {})
 
     def decorator(self, function: Any) -> Callable[[Any], Any]:
         """A decorator, applied through `call`."""

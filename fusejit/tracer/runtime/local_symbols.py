@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Block
+from fusejit.tracer.values.shapes import Decisions
 
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
+
+class OpenBlocks(Protocol):
+    """The blocks of a trace and what is known of its symbols."""
+
+    decisions: Decisions
+
+    @property
+    def block(self) -> Block:
+        """The block to which ops are appended."""
+
+    def is_open(self, block: Block) -> bool:
+        """Whether what a block defines is visible here."""
 
 
 class LocalSymbols:
     """Those of one trace, and the blocks in which they exist."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: OpenBlocks) -> None:
         self._trace = trace
         self._count = 0
         self._homes: dict[str, Block] = {}

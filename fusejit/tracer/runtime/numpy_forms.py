@@ -22,10 +22,9 @@ from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.indexing.memmaps import with_classes
 from fusejit.tracer.indexing.stores import stored_into
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_graph_break, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.primitives import HOST_PRIMITIVES
+from fusejit.tracer.runtime.trace import Trace, current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Varies
 
@@ -34,7 +33,6 @@ _CHANGE_ARGUMENTS = frozenset({*_STORES, "at", "partition", "sort"})
 """Names of functions and methods that store into their arguments."""
 
 
-@primitive("numpy_form")
 @functools.lru_cache(maxsize=4096)
 def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler of a function, which leaves to NumPy the forms that it does not know."""
@@ -75,7 +73,7 @@ def _is_refusal(error: Exception) -> bool:
 
 def _name_of(function: Any, handler: Any) -> str | None:
     """The dotted name under which launchers find a function of NumPy's; None if it has no form."""
-    if PRIMITIVES.get(("host", function)) is handler:
+    if HOST_PRIMITIVES.get(function) is handler:
         return None
     name = getattr(function, "__name__", "")
     if getattr(function, "__objclass__", None) is np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import MethodDescriptorType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,12 +33,12 @@ _TAKE_COMPLEX = (
     "type unstack vsplit vstack where zeros zeros_like zip"
 )
 TAKE_COMPLEX = frozenset(_TAKE_COMPLEX.split())
-_STEPS_OF_REALS = frozenset({"clip", "round", "var", "std", "integer_power", "python_float_power"})
+_METHODS_OF_REALS = frozenset({"clip", "round", "var", "std"})
 
 
 def _takes_complex(function: Any) -> bool:
-    if isinstance(function, str | tuple):  # a step inside the tracer
-        return function not in _STEPS_OF_REALS
+    if isinstance(function, MethodDescriptorType):
+        return function.__name__ not in _METHODS_OF_REALS
     if isinstance(function, np.ufunc):  # `fusejit.tracer.elementwise.complex_ufuncs` decides
         return function.signature is None and function.nout == 1
     return getattr(function, "__name__", "") in TAKE_COMPLEX
@@ -66,12 +67,12 @@ def of_reals(function: Any, implementation: _H) -> _H:
     With some, NumPy runs the function between kernels if it is a host function; else it falls back.
     """
     name = getattr(function, "__name__", function)
-    by_numpy = getattr(np, name, None) if isinstance(function, str) else function
+    by_numpy = getattr(np, name, None) if isinstance(function, MethodDescriptorType) else function
 
     @functools.wraps(implementation)
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(_is_complex, args)) or any(map(_is_complex, kwargs.values())):
-            host = PRIMITIVES.get(("host", by_numpy))
+            host = HOST_PRIMITIVES.get(by_numpy)
             if host is not None:
                 return host(*args, **kwargs)
             raise Fallback(f"{name} of complex numbers")
@@ -81,6 +82,13 @@ def of_reals(function: Any, implementation: _H) -> _H:
 
 
 PRIMITIVES: dict[Any, Primitive] = _Primitives()
+HOST_PRIMITIVES: dict[Any, Primitive] = {}
+"""What NumPy itself runs between kernels: the forms that the handlers in `PRIMITIVES` refuse."""
+
+
+def without_complex(name: str) -> Callable[[_H], _H]:
+    """Make a step of the tracer refuse complex numbers."""
+    return functools.partial(of_reals, name)
 
 
 def primitive(*functions: Any) -> Callable[[_H], _H]:

@@ -3,42 +3,70 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FunctionType
-from typing import Any
+from types import CodeType
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from fusejit.budget import check_budget
-from fusejit.identity import own_signature
+from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, Atom
-from fusejit.ir.graph import Graph, HostScalar, HostSymbol
-from fusejit.ir.host import HostExpr
-from fusejit.ir.host_affine import host_of
+from fusejit.ir.graph import Graph, HostSymbol
+from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Alloc, Block, GenericOp, Init, Load, Op, Operand, Store
 from fusejit.ir.payload import Payload
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.ir.types import DTYPES, IteratorType, Kind, TensorType, dtype_name, is_supported
+from fusejit.ir.traced import PathCheck
+from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.active_trace import ACTIVE
-from fusejit.tracer.runtime.captured_reads import CapturedReads
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import SourceSpan, current_location, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import MAX_RANK, TracedArray, too_many_axes
+from fusejit.tracer.runtime.trace_interface import CapturedReadsInterface
 from fusejit.tracer.values.shapes import Decisions
-from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, UnionScalar
 
 MAX_OPS = 2000
-_STRUCTURED = ("fusejit.structured.", "fusejit.linalg.", "fusejit.ir.definitions.")
-_INT64 = np.iinfo(np.int64)
+MAX_RANK = 16
+"""Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
+
+_S = TypeVar("_S")
+
+
+def too_many_axes(what: str) -> str:
+    """Why a call falls back whose arrays or operations have too many axes."""
+    return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
+
+
+class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
+    """What a trace has read from outside: `fusejit.tracer.runtime.captured_reads`."""
+
+    checks: list[PathCheck]
+    constants: dict[str, np.ndarray]
+    containers: list[tuple[Any, Any, Path]]
+    originals: dict[Path, np.ndarray]
+    writeable: set[Path]
+
+    def path_of(self, obj: Any) -> Path | None:
+        """Where a captured object was found."""
+
+    def paths_to(self, obj: Any) -> list[Path]:
+        """All places where a captured object was found."""
+
+    def paths_to_type(self, kind: type) -> list[Path]:
+        """All places where a captured object of a type was found."""
+
+    def overwrite(self, owner: Any, path: Path, seen: Any) -> None:
+        """Note that an effect has written to a captured object."""
+
+    def table(self, array: np.ndarray) -> Any:
+        """The traced value of a constant array that calls share."""
+
+    def unfollowed(self, array: np.ndarray) -> Any:
+        """The traced value of an array that no callback has seen."""
 
 
 class Trace:
@@ -62,9 +90,11 @@ class Trace:
         self, name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
     ) -> None:
         self.graph = Graph(name)
-        self.captured_reads = CapturedReads(self)
         self.locals = LocalSymbols(self)
         self.location = location
+        self.captured_reads: CapturedReadsOfTrace
+        self.handler: Callable[[Any], Callable[..., Any] | None]  # of calls; set by the entry
+        self.is_traced: Callable[[object], bool]  # likewise
         self.is_segment = False
         self.given: frozenset[str] | None = None  # of a segment: the whole function's parameters
         self.has_memmaps = False  # whether an array that the program reads is an np.memmap
@@ -74,44 +104,42 @@ class Trace:
         self.is_general = False  # whether extents of 1 are symbols like others
         self.undoes = False  # whether stores are undone where a check fails after them
         self.decisions = Decisions()
-        self.decisions.emit_check = self._check_equal
-        self.decisions.emit_some = lambda *args: PRIMITIVES["check_some"](self, *args)
-        self.decisions.emit_assumption = lambda *args: PRIMITIVES["assume"](self, *args)
         self.graph.guards = self.decisions.guards
         self.notes: list[str] = []
         self.untraced: dict[CodeType, str] = {}  # code that is traced without callbacks, and why
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
-        self.imaginary: dict[Storage, SymbolicNumber] = {}  # n * 1j, of integers n of the call
         self.has_untraced_callee = False  # some function is traced without callbacks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the callbacks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
         self.checked: dict[Value, list[Any]] = {}  # what has been checked of integers
         self.nonnegative: set[Value] = set()  # scalars that a guard keeps from being negative
-        self._scalars: dict[str, Value] = {}
+        self.scalars: dict[str, Value] = {}  # numbers of the call, by their expressions
         self._derived: dict[str, AffineExpr] = {}
         self.products: dict[str, tuple[Atom, ...]] = {}  # symbols that are products of atoms
         self._names: set[str] = set()
         self._num_values = 0
         self._num_ops = 0
         self.assumes_sizes = False  # the kernel checks some that only the call knows
-        self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
         self.made_within: set[Value] = set()  # integers that are no indices from the end
         self.progressions: set[Value] = set()  # integers of rank 1 of which no two are equal
         self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
-        self.copies_read_in_loops: list[Storage] = []
         self.effects: dict[Op, SourceSpan] = {}  # where the program makes them
-        self.mask_indices: list[
-            tuple[Value, TracedArray]
-        ] = []  # where masks are true, inside loops
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.tries = False  # whether a `try` was met
         self.defined: dict[Value, Op] = {}
         self.chosen_from: dict[Value, tuple[Any, ...]] = {}  # ints that each call knows before
-        self.type_tests: dict[Value, TypeTest] = {}  # bools that ask for the type of a number
+        self._owned: dict[type, Any] = {}
         self._visits: dict[Any, int] = {}
+
+    def owned(self, kind: type[_S]) -> _S:
+        """What a module above keeps for this trace: its one object of a class, made when needed."""
+        if kind not in self._owned:
+            self._owned[kind] = kind()
+        found: _S = self._owned[kind]
+        return found
 
     @contextmanager
     def everywhere(self) -> Iterator[None]:
@@ -127,46 +155,6 @@ class Trace:
         self._visits[place] = self._visits.get(place, 0) + 1
         return (*place, self._visits[place])
 
-    @contextmanager
-    def active(self) -> Iterator[Trace]:
-        """Make this the trace of the current context."""
-        token = ACTIVE.set(self)
-        try:
-            yield self
-        finally:
-            ACTIVE.reset(token)
-
-    # -- interface of the front end --------------------------------------------------------
-    def is_traced(self, obj: Any) -> bool:
-        """Whether ``obj`` stands for something that is known only when the kernel runs."""
-        return isinstance(
-            obj, TracedArray | SymbolicNumber | MaskedElements | UnionScalar | OptionalTuple
-        )
-
-    def handler(self, fn: Any) -> Callable[..., Any] | None:
-        """What to call instead of ``fn`` while tracing, or None."""
-        try:
-            found = PRIMITIVES.get(fn) or PRIMITIVES["numpy_source"](fn)
-        except TypeError:  # unhashable callables
-            return None
-        if found is None and owning_module(fn).startswith(_STRUCTURED):
-            return self._structured_handler(fn)
-        return None if found is None else PRIMITIVES["numpy_form"](fn, found)
-
-    @staticmethod
-    def _structured_handler(fn: Any) -> Callable[..., Any] | None:
-        """The handler of a structured op; its module is loaded by programs that have such.
-
-        The import is not watched: import callbacks are not part of the program.
-        """
-        watching = sys.getprofile()
-        sys.setprofile(None)
-        try:
-            from fusejit.tracer.library import structured_ops
-        finally:
-            sys.setprofile(watching)
-        return structured_ops.primitive_of(fn)
-
     # -- symbols and scalars ----------------------------------------------------------------------
     def symbol(
         self, expr: HostExpr, hint: int, low: int | None = None, high: int | None = None
@@ -178,35 +166,6 @@ class Trace:
             self.graph.symbols.append(HostSymbol(name, expr))
             self._derived[key] = self.decisions.add_symbol(name, hint, low, high)
         return self._derived[key]
-
-    def number(self, expr: AffineExpr) -> SymbolicNumber | int:
-        """An extent as the program sees it: a number, or the int it always is."""
-        expr = self.decisions.canonical(expr)
-        known = expr.as_constant()
-        return known if known is not None else SymbolicNumber.of_affine(self, expr)
-
-    def scalar(self, number: SymbolicNumber) -> Value:
-        """A host number as a scalar value of the graph."""
-        if number.is_local:
-            made: Value = PRIMITIVES["kernel_number"](number).value()
-            return made
-        value = number.value
-        if type(value) is int and not _INT64.min <= value <= _INT64.max:
-            raise Fallback("an integer beyond int64")
-        expr = host_of(number.affine) if number.affine is not None else number.expr
-        key = f"{type(value).__name__} {expr}"
-        if key not in self._scalars:
-            dtype = np.asarray(value).dtype if isinstance(value, np.generic | bool) else None
-            if dtype is None:
-                dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
-            if not is_supported(dtype):
-                raise Fallback(f"dtype {dtype}")
-            base = expr.attr.name if expr.op == "path" else "c"
-            kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
-            scalar = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
-            self.graph.scalars.append(HostScalar(scalar, expr))
-            self._scalars[key] = scalar
-        return self._scalars[key]
 
     # -- building the graph -----------------------------------------------------------------------
     def new_value(
@@ -303,22 +262,6 @@ class Trace:
         """Whether what a block defines is visible here."""
         return any(block is one for one in self.blocks)
 
-    def bind(self, number: TracedArray) -> AffineExpr:
-        """An integer of the kernel as a symbol of the current block."""
-        symbol: AffineExpr = PRIMITIVES["symbol_of"](self, number)
-        return symbol
-
-    def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-        """An `Assert` that two integers are one; the newest of them is replaced after it.
-
-        That must be an integer of the current block: what is made further out must not know it.
-        """
-        PRIMITIVES["check_equal"](self, left, right, reason)
-        zero = self.decisions.canonical(left - right)
-        newest = max(zero.symbols(), key=self.decisions.age_of, default="")  # "": always unequal
-        if self.locals.is_of_this_block(newest):
-            self.decisions.note_checked(zero, newest)
-
     def load(self, buffer: Buffer) -> Value:
         """The contents of a whole buffer at this place."""
         result = self.new_value(buffer.type.dtype, buffer.type.extents, Kind.ARRAY, buffer.order)
@@ -374,17 +317,28 @@ class Trace:
         return name
 
 
-def owning_module(fn: Any) -> str:
-    """The module of a function, or of the class of another callable."""
-    module = fn.__module__ if type(fn) is FunctionType else type(fn).__module__
-    return module if type(module) is str else ""
-
-
-def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments by parameter name, defaults applied; falls back where the call is an error."""
+@contextmanager
+def activated(trace: Trace) -> Iterator[Trace]:
+    """Make a trace that of the current context."""
+    token = ACTIVE.set(trace)
     try:
-        bound = own_signature(fn).bind(*args, **kwargs)
-    except TypeError as error:
-        raise Fallback(f"the call itself fails: {error}") from error
-    bound.apply_defaults()
-    return bound
+        yield trace
+    finally:
+        ACTIVE.reset(token)
+
+
+def running_trace() -> Trace | None:
+    """The trace that runs in this context, if any."""
+    trace = ACTIVE.get()
+    return trace if isinstance(trace, Trace) else None
+
+
+def current_trace() -> Trace:
+    """The trace that runs in this context."""
+    trace = running_trace()
+    if trace is None:
+        raise UnsupportedError(
+            "a traced array was used after its trace had ended: the decorated function kept it "
+            "somewhere; return it instead"
+        )
+    return trace

@@ -35,6 +35,10 @@ class TraceInterface(Protocol):
     ----------
     errstate : dict
         What the program has set with `numpy.errstate`.
+    handler : callable
+        The entry of the dispatch table, with the parameters of a function; None if there is none.
+    is_traced : callable
+        Whether an object is a traced value.
     """
 
     notes: list[str]
@@ -43,13 +47,9 @@ class TraceInterface(Protocol):
     has_untraced_callee: bool
     given: frozenset[str] | None
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
-
-    def handler(self, fn: Any) -> Callable[..., Any] | None:
-        """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
+    handler: Callable[[Any], Callable[..., Any] | None]
+    is_traced: Callable[[object], bool]
 
     @property
     def captured_reads(self) -> CapturedReadsInterface:
         """What the trace has read."""
-
-    def is_traced(self, obj: object) -> bool:
-        """Whether an object is a traced value."""

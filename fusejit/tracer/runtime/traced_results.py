@@ -33,7 +33,7 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.origins import track
+from fusejit.tracer.values.origins import Origin, track
 from fusejit.tracer.values.reshaped import give_own_memory
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_operators import choice
@@ -229,7 +229,7 @@ class Results:
 
 def _choices(array: TracedArray) -> tuple[TracedArray, ...]:
     """What an array may be instead of itself, where it is known which one."""
-    origin = array.storage.root.origin
+    origin: Origin | None = array.storage.root.origin
     if origin is None or origin.array is not array or origin.which is None:
         return ()
     return origin.objects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,16 +27,14 @@ from fusejit.tracer.runtime.locations import (
     needs_python,
 )
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import MAX_RANK, Trace, too_many_axes
+from fusejit.tracer.values.operations import ArrayOperations
 from fusejit.tracer.values.operator_names import CHANGING, METHODS, install_operators
 from fusejit.tracer.values.shapes import Extents, normal_order
 from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
-
-MAX_RANK = 16
-"""Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
+ARRAY_OPS: ArrayOperations[TracedArray] = ArrayOperations()
 
 _HASH = "a key of a dict, an element of a set or hash()"
 _TEXT = "text"
@@ -50,11 +48,6 @@ _REMEDIES = {
 }
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
-
-
-def too_many_axes(what: str) -> str:
-    """Why a call falls back whose arrays or operations have too many axes."""
-    return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
 
 
 class TracedArray:
@@ -136,8 +129,7 @@ class TracedArray:
     def as_owner(self) -> TracedArray:
         """All of a fresh array as an array that owns its memory, whatever views it is made of."""
         if not self.is_whole or self.storage.root is not self.storage:
-            copied: TracedArray = PRIMITIVES["copy"](self, "K")
-            return copied
+            return ARRAY_OPS.copy(self, "K")
         return TracedArray(self.storage, self.map, self.extents, self.kind)
 
     def as_view(self) -> TracedArray:
@@ -248,13 +240,13 @@ class TracedArray:
     @property
     def shape(self) -> tuple[SymbolicNumber | int, ...]:
         """The extents as numbers."""
-        return tuple(self.trace.number(e) for e in self.extents)
+        return tuple(affine_number(self.trace, e) for e in self.extents)
 
     @shape.setter
     def shape(self, shape: Any) -> None:
         if self.path is not None or not self.is_known or self.trace.regions:
             raise needs_python("gives another shape to an array from elsewhere", "use reshape")
-        seen: TracedArray = PRIMITIVES["reshape"](self, shape, copy=False)
+        seen = ARRAY_OPS.reshape(self, shape, copy=False)
         self.storage, self.map, self.extents = seen.storage, seen.map, seen.extents
         self._viewed = None
 
@@ -286,7 +278,7 @@ class TracedArray:
     @property
     def real(self) -> Any:
         """The real parts: a view of complex numbers, and real ones themselves."""
-        return PRIMITIVES["part"](self, "real")
+        return ARRAY_OPS.complex_part(self, "real")
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -295,7 +287,7 @@ class TracedArray:
     @property
     def imag(self) -> Any:
         """The imaginary parts, a view."""
-        return PRIMITIVES["part"](self, "imag")
+        return ARRAY_OPS.complex_part(self, "imag")
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -312,7 +304,7 @@ class TracedArray:
 
     def item(self, *args: Any) -> Any:
         """An element as a Python number of the kernel."""
-        return PRIMITIVES["item"](self, args)
+        return ARRAY_OPS.item(self, args)
 
     def tolist(self) -> Any:
         """The elements are known only when the kernel runs."""
@@ -323,11 +315,11 @@ class TracedArray:
         self[...] = value
 
     def __getitem__(self, index: Any) -> TracedArray:
-        result: TracedArray = PRIMITIVES["getitem"](self, index)
+        result: TracedArray = ARRAY_OPS.getitem(self, index)
         return result
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        PRIMITIVES["setitem"](self, index, value)
+        ARRAY_OPS.setitem(self, index, value)
 
     def __iter__(self) -> Iterator[TracedArray]:
         if not self.ndim:
@@ -376,8 +368,7 @@ class TracedArray:
         raise self._concrete(_HASH)
 
     def __copy__(self) -> TracedArray:
-        copied: TracedArray = PRIMITIVES["copy"](self, "K")
-        return copied
+        return ARRAY_OPS.copy(self, "K")
 
     def __deepcopy__(self, memo: Any) -> TracedArray:
         return self.__copy__()
@@ -387,7 +378,7 @@ class TracedArray:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        return PRIMITIVES["ufunc"](ufunc, method, args, kwargs)
+        return ARRAY_OPS.ufunc(ufunc, method, args, kwargs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
@@ -396,7 +387,7 @@ class TracedArray:
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
             raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
-        return PRIMITIVES["numpy_form"](func, handler)(*args, **kwargs)
+        return ARRAY_OPS.form_of(func, handler)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name) or self.numpy_class is not np.ndarray:
@@ -444,7 +435,7 @@ _INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"tra
 
 def _install() -> None:
     def compute(array: TracedArray, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
-        result = PRIMITIVES["operator"](ufunc, operands)
+        result = ARRAY_OPS.operator(ufunc, operands)
         if isinstance(result, TracedArray):
             result.is_ndarray = True
         return result
@@ -452,8 +443,8 @@ def _install() -> None:
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:
             if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound again
-                return PRIMITIVES["operator"](ufunc, (self, other))
-            return PRIMITIVES["operator"](ufunc, (self, other), out=self)
+                return ARRAY_OPS.operator(ufunc, (self, other))
+            return ARRAY_OPS.operator(ufunc, (self, other), out=self)
 
         return method
 
@@ -462,7 +453,7 @@ def _install() -> None:
             if key not in PRIMITIVES:
                 return self.__getattr__(name)
             of_numpy = getattr(np.ndarray, name)
-            return PRIMITIVES["numpy_form"](of_numpy, PRIMITIVES[key])(self, *args, **kwargs)
+            return ARRAY_OPS.form_of(of_numpy, PRIMITIVES[key])(self, *args, **kwargs)
 
         method.__name__ = name
         return method

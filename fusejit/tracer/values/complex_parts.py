@@ -16,16 +16,10 @@ from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, emit_sca
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import (
-    as_kernel_number,
-    is_number,
-    kernel_arithmetic,
-    number_type,
-)
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.values.operand_types import C128, F64, operand_of
 from fusejit.tracer.values.storage import DerivedStorage, Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -143,7 +137,6 @@ def joined_parts(real: TracedArray, imag: TracedArray) -> TracedArray:
     )
 
 
-@primitive("complex_of_parts")
 def complex_number(real: Any, imag: Any) -> TracedArray:
     """A complex number of two numbers: Python's unless they are NumPy's."""
     operands = [operand_of(x) for x in (real, imag)]
@@ -174,19 +167,6 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     return complex_number(*(as_kernel_number(x, Kind.PYTHON, F64) for x in given))
 
 
-@primitive("complex_arithmetic")
-def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
-    """A number of the call and a complex one, in the kernel; ``n * 1j`` is a size in `np.mgrid`."""
-    numbers = tuple(as_kernel_number(o) if isinstance(o, SymbolicNumber) else o for o in operands)
-    made = kernel_arithmetic(op, numbers)
-    if op == "mul" and any(type(o) is complex and o == 1j for o in operands):
-        size = next((o for o in operands if isinstance(o, SymbolicNumber)), None)
-        if size is not None and size.affine is not None and isinstance(made, TracedArray):
-            current_trace().imaginary[made.storage] = size
-    return made
-
-
-@primitive("part")
 def part_view(array: TracedArray, part: str) -> Any:
     """``z.real`` or ``z.imag``: a view, but for numbers; 0 for the imaginary part of a real one."""
     if array.dtype.kind != "c":
@@ -216,6 +196,10 @@ def _zeros(array: TracedArray) -> TracedArray:
     zeros = full(array.extents, zero, array.dtype, order, "imag")
     zeros.access = WriteAccess.READ_ONLY
     return zeros
+
+
+class ImaginarySizes(dict[Storage, SymbolicNumber]):
+    """``n * 1j`` of one trace, of integers ``n`` of the call."""
 
 
 _NUMBERS = (SymbolicNumber, np.generic, int, float, complex)

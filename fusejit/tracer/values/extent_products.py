@@ -16,7 +16,6 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.kernel_indices import local_product
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.shapes import MAX_SIZE
 
@@ -31,7 +30,6 @@ def product(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr:
     return total
 
 
-@primitive("product")
 def product_if_small(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr | None:
     """`product`, or None if it is too large for a kernel to compute with."""
     terms: _Terms = {(): 1}

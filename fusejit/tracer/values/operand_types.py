@@ -12,10 +12,9 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, canonical_dtype, is_supported
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -79,7 +78,7 @@ def operand_of(obj: Any) -> Operand:
         return Operand(obj.dtype, literal=obj)
     if type(obj) in (list, tuple):
         if contains_traced(obj):
-            return operand_of(PRIMITIVES["array_of_a_list"](obj))
+            return operand_of(ARRAY_OPS.array_of_list(obj))
         try:
             made = np.asarray(obj)
         except (TypeError, ValueError, OverflowError) as error:  # rows of several lengths
@@ -175,7 +174,7 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
                 f"stores a float into an array of {dtype}", "convert it with int(...)"
             )
         if dtype != I64 and operand.array.dtype.kind != "b":
-            PRIMITIVES["check_fits"](operand.array, dtype)
+            ARRAY_OPS.check_fits(operand.array, dtype)
     if number is None or dtype.kind not in "iu":
         return
     if operand.is_weak_int:

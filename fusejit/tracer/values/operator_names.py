@@ -82,9 +82,10 @@ _FUNCTIONS = (
     "sum mean max min any all prod dot take argmax argmin diagonal choose put squeeze ravel "
     "swapaxes cumsum cumprod repeat"
 )
-_OWN = "var std clip round astype copy reshape flatten conjugate"  # with parameters of their own
+_OWN = (
+    "var std clip round astype copy reshape flatten conjugate conj"  # with parameters of their own
+)
 METHODS: dict[str, Any] = {
     **{name: getattr(np, name) for name in _FUNCTIONS.split()},
-    **{name: name for name in _OWN.split()},
-    "conj": "conjugate",
+    **{name: getattr(np.ndarray, name) for name in _OWN.split()},
 }

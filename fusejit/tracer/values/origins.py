@@ -15,19 +15,17 @@ iteration, so they are computed only after an attempt to trace has shown that on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.graph_breaks.fallback import Retrace
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64
-
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
-    from fusejit.tracer.values.array import TracedArray
-    from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.storage import Storage
 
 OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")

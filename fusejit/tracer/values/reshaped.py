@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
@@ -12,12 +10,10 @@ from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.runtime.locations import current_location
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import DerivedStorage, Storage
-
-if TYPE_CHECKING:
-    from fusejit.tracer.values.array import TracedArray
 
 
 class ReshapedStorage(DerivedStorage):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.locations import current_location, unsupported
+from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.shapes import Extents
-
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
-    from fusejit.tracer.values.array import TracedArray
-    from fusejit.tracer.values.origins import Origin
+from fusejit.tracer.values.symbolic_number import affine_number
 
 
 def mutation_key(trace: Trace, value: Value) -> tuple[Any, ...]:
@@ -62,7 +59,7 @@ class Storage:
         self.prefix: Extents | None = None  # what all of it is to the program, if rows are spare
         self.copy_source: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
-        self.origin: Origin | None = None  # what the array may be instead of a copy
+        self.origin: Any = None  # an `Origin`: what the array may be instead of a copy
         self._loaded: tuple[int, Block, Value] | None = None
         self.location = current_location() if trace.regions else UNKNOWN
         self.home = trace.block  # where it was made: it is visible there and in blocks inside
@@ -131,7 +128,7 @@ class Storage:
         if self.copied_from:
             self.require_unchanged_base()
             if trace.is_repeated_since(self.home):
-                trace.copies_read_in_loops.append(self)
+                trace.owned(CopiesReadInLoops).append(self)
         if not trace.is_open(self.home):
             made = f" at line {self.location.line}" if self.location.line else ""
             what = f"a value made{made} inside a loop or conditional of the kernel is used outside"
@@ -157,7 +154,7 @@ class Storage:
             return False
         return one.buffer.alias_class == another.buffer.alias_class
 
-    def seen_through(self, view: TracedArray) -> Value | None:
+    def seen_through(self, view: Any) -> Value | None:
         """The elements of a view, where they are not read of all elements."""
         return None
 
@@ -265,7 +262,7 @@ class Storage:
         # stride[axis] = stride[other] * (the extents from `other` outwards)
         factor: Any = step
         for inner in order[at + 1 : other_at + 1]:
-            factor = self.trace.number(self.extents[inner]) * factor
+            factor = affine_number(self.trace, self.extents[inner]) * factor
         least = other_step if is_earlier else other_step + 1
         if isinstance(factor, int):
             return 1 if factor >= least else -1
@@ -302,3 +299,7 @@ class DerivedStorage(Storage):
         buffer = self.buffer
         assert buffer is not None
         return buffer
+
+
+class CopiesReadInLoops(list[Storage]):
+    """Copies of one trace that iterations read where NumPy has a view."""

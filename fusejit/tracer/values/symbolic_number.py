@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.operations import NumberOperations
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
-
-if TYPE_CHECKING:
-    from fusejit.tracer.runtime.trace import Trace
 
 Condition = tuple[str, AffineExpr, bool]  # "ge" or "eq", compared with 0, whether it is negated
 _LIMIT = 1 << 62
+
+NUMBER_OPS: NumberOperations[Any] = NumberOperations()
 
 
 class SymbolicNumber:
@@ -88,7 +88,7 @@ class SymbolicNumber:
 
     def as_scalar(self) -> Any:
         """A NumPy scalar as the traced array of rank 0 that has the same interface."""
-        return PRIMITIVES["scalar"](self)
+        return NUMBER_OPS.as_array(self)
 
     def __getattr__(self, name: str) -> Any:
         kind = type(self.value)
@@ -114,12 +114,12 @@ class SymbolicNumber:
 
     def __divmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return PRIMITIVES["unsupported_operand"](self, other)
+            return NUMBER_OPS.unsupported_operand(self, other)
         return apply_host("floordiv", self, other), apply_host("mod", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return PRIMITIVES["unsupported_operand"](self, other)
+            return NUMBER_OPS.unsupported_operand(self, other)
         return apply_host("floordiv", other, self), apply_host("mod", other, self)
 
     # -- what needs the value ---------------------------------------------------------------------
@@ -206,7 +206,7 @@ class SymbolicNumber:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        return PRIMITIVES["ufunc"](ufunc, method, args, kwargs)
+        return NUMBER_OPS.ufunc(ufunc, method, args, kwargs)
 
     def rounded(self, *digits: Any) -> Any:
         """``round(x)``; with digits the value has to be exact."""
@@ -231,7 +231,14 @@ class SymbolicNumber:
         return apply_host("float" if kind == "f" else "int", self)
 
 
-# ---------------------------------------------------------------------------------------- arithmeti
+def affine_number(trace: Trace, expr: AffineExpr) -> SymbolicNumber | int:
+    """An extent as the program sees it: a number, or the int it always is."""
+    expr = trace.decisions.canonical(expr)
+    known = expr.as_constant()
+    return known if known is not None else SymbolicNumber.of_affine(trace, expr)
+
+
+# --------------------------------------------------------------------------------------- arithmetic
 def is_host_number(obj: Any) -> bool:
     """Whether ``obj`` can stand in host arithmetic."""
     return isinstance(obj, SymbolicNumber | np.generic) or type(obj) in (int, float, bool)
@@ -284,7 +291,7 @@ def apply_host(op: str, *operands: Any) -> Any:
         if done is not None and not _is_large(done):
             return done
     if any(isinstance(o, SymbolicNumber) and o.is_local for o in operands):
-        return PRIMITIVES["kernel_arithmetic"](op, operands)
+        return NUMBER_OPS.kernel_arithmetic(op, operands)
     if op == "pow":
         _guard_power(trace, *operands)
     try:
@@ -314,7 +321,7 @@ def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> Symboli
     decisions = trace.decisions
     signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
     if expr.op == "mul" and all(signs):
-        known = PRIMITIVES["product"](trace, operands)
+        known = NUMBER_OPS.product(trace, operands)
         if known is not None:
             return SymbolicNumber.of_affine(trace, known)
     low = 0 if expr.op == "abs" or (signs and all(signs)) else None
@@ -344,28 +351,30 @@ def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:
     left = trace.decisions.canonical(operands[0])
     if len(operands) == 1:
         if op == "neg":
-            return trace.number(-left)
+            return affine_number(trace, -left)
         if op in ("pos", "int", "floor", "ceil", "round"):
-            return trace.number(left)
+            return affine_number(trace, left)
         if op == "abs" and trace.decisions.proves_nonnegative(left):
-            return trace.number(left)
+            return affine_number(trace, left)
         return None
     right = trace.decisions.canonical(operands[1])
     if op == "add":
-        return trace.number(left + right)
+        return affine_number(trace, left + right)
     if op == "sub":
-        return trace.number(left - right)
+        return affine_number(trace, left - right)
     if op == "mul" and (left.is_constant or right.is_constant):
-        return trace.number(left * right.constant if right.is_constant else right * left.constant)
+        return affine_number(
+            trace, left * right.constant if right.is_constant else right * left.constant
+        )
     if op in ("floordiv", "mod") and right.is_constant:
         if not right.constant:
             raise numpy_raises("ZeroDivisionError")
         known = left.floordiv(right.constant) if op == "floordiv" else left.mod(right.constant)
-        return trace.number(known)
+        return affine_number(trace, known)
     if op in ("min", "max"):
         for small, large in ((left, right), (right, left)):
             if trace.decisions.proves_nonnegative(large - small):
-                return trace.number(small if op == "min" else large)
+                return affine_number(trace, small if op == "min" else large)
         return None
     condition: Condition | None = {
         "ge": ("ge", left - right, False),
@@ -425,12 +434,12 @@ def _install() -> None:
         def method(self: SymbolicNumber, other: Any) -> Any:
             if isinstance(other, complex | np.complexfloating):
                 operands = (other, self) if reflected else (self, other)
-                return PRIMITIVES["complex_arithmetic"](op, operands)
+                return NUMBER_OPS.complex_arithmetic(op, operands)
             if not is_host_number(other):
                 kind = Kind.SCALAR if self.is_strong else Kind.PYTHON
                 number = number_of_subclass(other, kind, reflected, (name,))
                 if number is None:
-                    return PRIMITIVES["unsupported_operand"](self, other)
+                    return NUMBER_OPS.unsupported_operand(self, other)
                 other = number
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)
 

@@ -20,27 +20,29 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
+from fusejit.tracer.elementwise.python_arithmetic import kernel_arithmetic
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.kernel_numbers import (
     arithmetic,
     as_kernel_number,
     chosen,
     is_number,
-    kernel_arithmetic,
     number_type,
     truth_of,
 )
 from fusejit.tracer.values.operand_types import BOOL, F64, I64, operand_of, resolve
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.union_scalar import (
+    UNION_OPS,
     Choice,
     NumberType,
     OptionalTuple,
     TypeTest,
+    TypeTests,
     UnionScalar,
     UnionType,
     is_union_scalar,
@@ -96,7 +98,7 @@ def in_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
     def rest(place: int) -> Any:
         if place == len(either.type.types) - 1:
             return function(typed(either, place))
-        return PRIMITIVES["choose"](
+        return UNION_OPS.choose(
             has_type_at(either, place),
             lambda: function(typed(either, place)),
             lambda: rest(place + 1),
@@ -105,7 +107,6 @@ def in_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
     return rest(0)
 
 
-@primitive("on_each_type")
 def on_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args)``, in a branch for each type of the first argument that has several."""
     args = tuple(map(narrowed, args))
@@ -124,7 +125,7 @@ def _without_none(number: Any, text: Callable[[], str]) -> Any:
     if not is_union_scalar(number) or number.type.types[0] is not None:
         return number
     none = has_type_at(number, 0)
-    holds = PRIMITIVES["operator"](np.logical_not, (none,))
+    holds = ARRAY_OPS.operator(np.logical_not, (none,))
     check = Assert(condition=holds.value(), reason=text(), error="TypeError")
     number.trace.emit(check)
     return of_some(number, range(1, len(number.type.types)))
@@ -137,7 +138,6 @@ def _type_name(obj: Any) -> str:
 
 
 # ---------------------------------------------------------------------------------------- operators
-@primitive("union_operator")
 def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """A Python operator, or a call of a ufunc, on numbers of several types."""
     operands = tuple(map(narrowed, operands))
@@ -160,20 +160,19 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
             number = _without_none(operand, text)
             return operator(ufunc, (*operands[:k], number, *operands[k + 1 :]))
     if not any(map(is_union_scalar, operands)):
-        return PRIMITIVES["operator"](ufunc, operands)
+        return ARRAY_OPS.operator(ufunc, operands)
     made = _at_once(ufunc, operands)
     if made is not None:
         return made
-    return on_each_type(lambda *given: PRIMITIVES["operator"](ufunc, given), *operands)
+    return on_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given), *operands)
 
 
-@primitive("in_place")
 def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> Any:
     """``out += number``."""
     sign = f"{_SIGNS.get(ufunc, '?')}="
     text = f"unsupported operand type(s) for {sign}: 'numpy.ndarray' and 'NoneType'"
     numbers = [_without_none(narrowed(o), lambda: text) for o in operands]
-    return on_each_type(lambda *given: PRIMITIVES["operator"](ufunc, given, out=out), *numbers)
+    return on_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given, out=out), *numbers)
 
 
 def _may_be_none(obj: Any) -> bool:
@@ -184,7 +183,7 @@ def _equality(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     if any(o is None for o in operands):
         both = all(o is None for o in operands)
         return both if ufunc is np.equal else not both
-    return PRIMITIVES["operator"](ufunc, operands)
+    return ARRAY_OPS.operator(ufunc, operands)
 
 
 def _at_once(
@@ -217,7 +216,7 @@ def _at_once(
     kind = Kind.PYTHON if all(k is Kind.PYTHON for k, _ in kinds) else Kind.SCALAR
     converted = {id(e): as_kernel_number(e.value, kind, loop) for e in unions}
     operands = tuple(converted.get(id(o), o) for o in operands)
-    made = PRIMITIVES["operator"](ufunc, operands) if call is None else call(*operands)
+    made = ARRAY_OPS.operator(ufunc, operands) if call is None else call(*operands)
     if len(set(kinds)) == 1:
         return made
     result = union(*kinds)
@@ -286,7 +285,6 @@ def as_sample(type_: NumberType) -> Any:
 
 
 # --------------------------------------------------------------------- truth, identity, conversions
-@primitive("optional_tuple")
 def tuple_of_maybe(obj: OptionalTuple, text: str) -> Any:
     """The tuple, where it is one; elsewhere a TypeError with ``text``."""
     known = narrowed(obj)
@@ -297,7 +295,6 @@ def tuple_of_maybe(obj: OptionalTuple, text: str) -> Any:
     return obj.items
 
 
-@primitive("union_truth")
 def truth(number: UnionScalar) -> Any:
     """Whether it is true: None and 0 are not."""
     number = narrowed(number)
@@ -306,13 +303,12 @@ def truth(number: UnionScalar) -> Any:
     return truth_of(number.value)  # that of None is 0
 
 
-@primitive("is_none")
 def is_none(obj: Any) -> Any:
     """``obj is None``."""
     obj = narrowed(obj)
     if isinstance(obj, OptionalTuple):
-        made: TracedArray = PRIMITIVES["operator"](np.logical_not, (obj.tag,))
-        obj.trace.type_tests[made.value()] = TypeTest(obj.tag.value(), frozenset([0]), 2)
+        made: TracedArray = ARRAY_OPS.operator(np.logical_not, (obj.tag,))
+        obj.trace.owned(TypeTests)[made.value()] = TypeTest(obj.tag.value(), frozenset([0]), 2)
         return made
     return has_type_at(obj, 0) if _may_be_none(obj) else obj is None
 
@@ -335,7 +331,6 @@ def _extremum(ufunc: np.ufunc, *args: Any, **kwargs: Any) -> Any:
     return functools.reduce(lambda best, item: chosen(best, item, ufunc), map(narrowed, items))
 
 
-@primitive("one_of_two")
 def one_of_two(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     """``item if item < best else best`` of numbers of different types."""
     takes_item = truth_of(item < best if ufunc is np.less else item > best)
@@ -358,7 +353,6 @@ def one_of_two(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     return assembled(type_, value, place)
 
 
-@primitive("choice")
 def choice(number: Any) -> Any:
     """What the function returns: a number of each type, of which the launcher takes one."""
     one = narrowed(number)
@@ -397,7 +391,7 @@ def store(array: TracedArray, index: Any, value: Any) -> None:
     value = narrowed(value)
     at_once = as_stored(value, array) if is_union_scalar(value) else value
     if at_once is not None:
-        PRIMITIVES["setitem"](array, index, at_once)
+        ARRAY_OPS.setitem(array, index, at_once)
         return
     text = "float() argument must be a string or a real number, not 'NoneType'"
     if array.dtype.kind in "iu":
@@ -405,10 +399,9 @@ def store(array: TracedArray, index: Any, value: Any) -> None:
             "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'"
         )
     number = _without_none(value, lambda: text)
-    on_each_type(lambda one: PRIMITIVES["setitem"](array, index, one), number)
+    on_each_type(lambda one: ARRAY_OPS.setitem(array, index, one), number)
 
 
-@primitive("union_call")
 def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call of a function that is traced."""
     rule = _CALLS.get(function)

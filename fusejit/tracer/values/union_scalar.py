@@ -15,7 +15,8 @@ else is a conditional on it, with each type in a branch of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -25,15 +26,14 @@ from fusejit.ir.values import Value
 from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operations import UnionOperations
 from fusejit.tracer.values.operator_names import install_operators
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fusejit.tracer.runtime.trace import Trace
-
 NumberType = tuple[Kind, np.dtype]
+
+UNION_OPS = UnionOperations()
 
 
 _MAKES_TEXT = "makes text of what has one of several types, depending on elements"
@@ -70,6 +70,10 @@ class TypeTest:
         )
 
 
+class TypeTests(dict[Value, TypeTest]):
+    """Bools of one trace that ask for the type of a number."""
+
+
 class UnionScalar:
     """A number of the kernel that has one of several types.
 
@@ -97,7 +101,7 @@ class UnionScalar:
 
     def refuse(self, what: str) -> Any:
         """Raise the error for a use that has no meaning for all of the types."""
-        texts = " or ".join(map(PRIMITIVES["type_text"], self.type.types))
+        texts = " or ".join(map(UNION_OPS.type_text, self.type.types))
         remedy = "convert it first, with float(..) or np.float64(..), or give it one type"
         raise unsupported(f"{what} a number that is {texts}, depending on elements", remedy)
 
@@ -125,15 +129,15 @@ class UnionScalar:
         return other // self, other % self
 
     def __round__(self, *digits: Any) -> Any:
-        return PRIMITIVES["on_each_type"](round, self, *digits)
+        return UNION_OPS.on_each_type(round, self, *digits)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return self.refuse(f"calls np.{ufunc.__name__} on")
-        return PRIMITIVES["union_operator"](ufunc, args)
+        return UNION_OPS.operator(ufunc, args)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return PRIMITIVES["on_each_type"](PRIMITIVES[func], *args, **kwargs)
+        return UNION_OPS.on_each_type(PRIMITIVES[func], *args, **kwargs)
 
 
 _REFUSED = {
@@ -175,7 +179,7 @@ class OptionalTuple:
         return self.tag.trace
 
     def _present(self, text: str) -> Any:
-        return PRIMITIVES["optional_tuple"](self, text)
+        return UNION_OPS.present(self, text)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._present("cannot unpack non-iterable NoneType object"))
@@ -212,7 +216,7 @@ def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
 
 
 def _computed(number: UnionScalar, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
-    return PRIMITIVES["union_operator"](ufunc, operands)
+    return UNION_OPS.operator(ufunc, operands)
 
 
 install_operators(UnionScalar, _computed)

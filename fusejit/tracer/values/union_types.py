@@ -19,9 +19,8 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
-from fusejit.tracer.runtime.active_trace import current_trace
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.integer_overflow import EXACT
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
@@ -30,6 +29,7 @@ from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,
     TypeTest,
+    TypeTests,
     UnionScalar,
     UnionType,
     is_union_scalar,
@@ -204,11 +204,11 @@ def has_type_at(either: UnionScalar, place: int) -> TracedArray:
     num_types = len(either.type.types)
     made: TracedArray
     if num_types == 2:
-        made = either.tag if place else PRIMITIVES["operator"](np.logical_not, (either.tag,))
+        made = either.tag if place else ARRAY_OPS.operator(np.logical_not, (either.tag,))
     else:
-        made = PRIMITIVES["operator"](np.equal, (either.tag, place))
+        made = ARRAY_OPS.operator(np.equal, (either.tag, place))
     test = TypeTest(either.tag.value(), frozenset([place]), num_types)
-    either.trace.type_tests[made.value()] = test
+    either.trace.owned(TypeTests)[made.value()] = test
     return made
 
 

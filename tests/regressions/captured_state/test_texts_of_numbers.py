@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.host import HostExpr, Path
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.runtime.trace import Trace, activated
+from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit_testing.oracle import decorate
 
 Pair = namedtuple("Pair", "first second")
@@ -237,8 +238,8 @@ def test_texts_make_two_variants_at_most() -> None:
 
 def test_texts_about_stand_ins_are_ours_behind_the_trace() -> None:
     trace = Trace("f")
-    with trace.active():
-        number = trace.number(trace.symbol(HostExpr.size(Path("arg", "x"), 0), 3))
+    with activated(trace):
+        number = affine_number(trace, trace.symbol(HostExpr.size(Path("arg", "x"), 0), 3))
         assert repr(number) == str(number) == f"{number}" == "3"
         assert trace.graph.guards
     assert repr(number).startswith("<traced number")
