@@ -8,8 +8,6 @@ the launcher reads its size (`fusejit.tracer.host.host_call_tracing`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
@@ -19,13 +17,11 @@ from fusejit.tracer.control_flow.shrinking import number_of_rows
 from fusejit.tracer.host import host_call_tracing
 from fusejit.tracer.indexing import gathers, mask_indices
 from fusejit.tracer.indexing.gathers import mark_within_bounds
-from fusejit.tracer.indexing.kernel_indices import bound_number
+from fusejit.tracer.indexing.kernel_indices import between
 from fusejit.tracer.indexing.masked import is_same_value
-from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 
 class MaskIndices(list[tuple[Value, TracedArray]]):
@@ -82,19 +78,3 @@ def _indices(mask):  # type: ignore[no-untyped-def]
         found[between(count, 0, i)] = i  # the next true element takes the place of a false one
         count += int(mask[i])
     return found, count
-
-
-def between(number: Any, low: int, high: Any) -> Any:
-    """A number of the kernel that has these bounds by construction."""
-    return number
-
-
-@primitive(between)
-def _between(number: Any, low: int, high: Any) -> Any:
-    """The number as a symbol with these bounds, so that it needs no check as an index."""
-    if not is_kernel_number(number):
-        return number
-    trace = number.trace
-    most = high.affine if isinstance(high, SymbolicNumber) else AffineExpr.const(high)
-    symbol = bound_number(trace, int_value(number), AffineExpr.const(low), most)
-    return SymbolicNumber.of_affine(trace, symbol)

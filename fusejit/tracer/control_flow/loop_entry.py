@@ -18,15 +18,7 @@ from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.control_flow.changing_extents import at, largest, rows
 from fusejit.tracer.control_flow.loop_origins import LoopOrigins
 from fusejit.tracer.control_flow.number_values import number_values, of_values, types_of_values
-from fusejit.tracer.control_flow.regions import (
-    UNDEFINED,
-    Region,
-    RegionNames,
-    Undefined,
-    flag_of,
-    is_array,
-    tuple_of,
-)
+from fusejit.tracer.control_flow.regions import Region, RegionNames, flag_of, is_array, tuple_of
 from fusejit.tracer.control_flow.shrinking import length_name, number_of_rows
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
@@ -37,6 +29,7 @@ from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import affine_number
+from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
 from fusejit.tracer.values.union_types import type_of, union
 

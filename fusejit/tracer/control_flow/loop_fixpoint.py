@@ -17,8 +17,6 @@ from fusejit.tracer.control_flow.changing_extents import at, changing_extents
 from fusejit.tracer.control_flow.loop_entry import LoopEntry
 from fusejit.tracer.control_flow.number_values import type_text, zero
 from fusejit.tracer.control_flow.regions import (
-    ABSENT,
-    Undefined,
     describe,
     is_array,
     is_tuple_like,
@@ -31,6 +29,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.undefined import ABSENT, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionType
 from fusejit.tracer.values.union_types import has_type, type_of, union
 

@@ -17,12 +17,13 @@ from fusejit.ir.ops import Cond, Loop
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import is_traced_type
 from fusejit.tracer.control_flow.conditions import not_
-from fusejit.tracer.control_flow.regions import Undefined, is_array, is_tuple, is_untraced_value
+from fusejit.tracer.control_flow.regions import is_array, is_tuple, is_untraced_value
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_number, number_type
 from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_operators import is_none, on_each_type
 from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 from fusejit.tracer.values.union_types import narrowed

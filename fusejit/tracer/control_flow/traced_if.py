@@ -33,10 +33,8 @@ from fusejit.tracer.control_flow.number_values import (
 )
 from fusejit.tracer.control_flow.prefix_buffers import PrefixBuffers
 from fusejit.tracer.control_flow.regions import (
-    ABSENT,
     Region,
     RegionNames,
-    Undefined,
     describe,
     flag_of,
     is_array,
@@ -58,6 +56,7 @@ from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_cap
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import ABSENT, Undefined
 from fusejit.tracer.values.union_scalar import (
     NumberType,
     OptionalTuple,

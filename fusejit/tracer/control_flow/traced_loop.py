@@ -28,8 +28,6 @@ from fusejit.tracer.control_flow.number_values import (
     zero,
 )
 from fusejit.tracer.control_flow.regions import (
-    UNDEFINED,
-    Undefined,
     extents_are_captured,
     is_array,
     is_untraced_value,
@@ -45,6 +43,7 @@ from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
+from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar
 from fusejit.tracer.values.union_types import tag, type_of, wide
 

@@ -13,12 +13,12 @@ import types
 from typing import Any
 
 from fusejit.ir.types import Kind
-from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.operand_types import contains_traced
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import UnionScalar
 
 _OF_NO_ARITHMETIC = (type(None), str, bytes, dict, set, frozenset, list, tuple)

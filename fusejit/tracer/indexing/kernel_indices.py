@@ -22,6 +22,7 @@ from fusejit.ir.ops import Assert, Bind, CheckedIndex, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
@@ -349,3 +350,19 @@ def bound_number(
     name = trace.locals.add(0, low, high)
     trace.emit(Bind(symbol=name, value=value))
     return AffineExpr.symbol(name)
+
+
+def between(number: Any, low: int, high: Any) -> Any:
+    """A number of the kernel that has these bounds by construction."""
+    return number
+
+
+@primitive(between)
+def _between(number: Any, low: int, high: Any) -> Any:
+    """The number as a symbol with these bounds, so that it needs no check as an index."""
+    if not is_kernel_number(number):
+        return number
+    trace = number.trace
+    most = high.affine if isinstance(high, SymbolicNumber) else AffineExpr.const(high)
+    symbol = bound_number(trace, int_value(number), AffineExpr.const(low), most)
+    return SymbolicNumber.of_affine(trace, symbol)

@@ -16,14 +16,13 @@ from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import ImaginarySizes
 from fusejit.tracer.values.extent_products import product
-from fusejit.tracer.values.operand_types import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of, represented_type
 from fusejit.tracer.values.symbolic_number import as_affine
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
-from fusejit.tracer.control_flow.compaction import between
+from fusejit.tracer.indexing.kernel_indices import between
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import TracedArray

@@ -15,23 +15,12 @@ from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.indexing.masked import as_array
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.traced_primitives import primitive_of
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
-from fusejit.tracer.values.operand_types import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of, represented_type
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
-
-
-def represented_type(obj: Any) -> type:
-    """The type of what a traced object stands for."""
-    if isinstance(obj, SymbolicNumber):
-        return type(obj.value)
-    if isinstance(obj, TracedArray):
-        if obj.numpy_class is None:
-            raise needs_python("asks for the class of an array that may be a memmap", MOVE_OUTSIDE)
-        return obj.scalar_type or obj.numpy_class
-    return type(obj)
 
 
 @primitive(isinstance)

@@ -32,7 +32,6 @@ from fusejit.tracer.capture.callables import (
 )
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.conditions import not_
-from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.control_flow.same_objects import same_object
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.generator_draws import draw
@@ -42,6 +41,7 @@ from fusejit.tracer.runtime.error_state import TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, here, needs_python
 from fusejit.tracer.runtime.trace_interface import TraceInterface
 from fusejit.tracer.values import union_operators
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_DEPTH = 100

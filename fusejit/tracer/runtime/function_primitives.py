@@ -36,7 +36,7 @@ from fusejit.tracer.control_flow.conditions import (
 from fusejit.tracer.control_flow.membership import contained
 from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
 from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
-from fusejit.tracer.control_flow.regions import RegionNames, Undefined
+from fusejit.tracer.control_flow.regions import RegionNames
 from fusejit.tracer.control_flow.same_objects import has_traced, is_told_by_patterns, same_object
 from fusejit.tracer.control_flow.traced_for import TracedFor
 from fusejit.tracer.control_flow.traced_if import TracedIf
@@ -48,6 +48,7 @@ from fusejit.tracer.runtime.attribute_access import AttributeAccess
 from fusejit.tracer.runtime.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.runtime.trace import running_trace
+from fusejit.tracer.values.undefined import Undefined
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 

@@ -26,7 +26,6 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.capture.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
-from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
@@ -36,6 +35,7 @@ from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.origins import Origin, track
 from fusejit.tracer.values.reshaped import give_own_memory
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_operators import choice
 from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
 

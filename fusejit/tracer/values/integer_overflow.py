@@ -28,13 +28,11 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value, View
 from fusejit.tracer.indexing.kernel_indices import ENDS, fits
 from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.union_types import EXACT
 
 _SCALAR = IndexingMap.identity(0)
 _NEAR = 2**63 - 2**60  # how far the ends of a range are apart, surely
 
-
-EXACT = "a Python int that may be a float has at most 53 bits"
-"""The reason of checks that an integer is the same number as a float64."""
 
 _ALLOWED: dict[str, Range] = {
     EXACT: (-(2**53), 2**53),

@@ -190,3 +190,14 @@ def number_ref(builder: PayloadBuilder, ref: int, operand: Operand, dtype: np.dt
     if operand.is_weak_int and dtype.kind == "f":
         ref = builder.cast(ref, F64)
     return builder.cast(ref, dtype)
+
+
+def represented_type(obj: Any) -> type:
+    """The type of what a traced object stands for."""
+    if isinstance(obj, SymbolicNumber):
+        return type(obj.value)
+    if isinstance(obj, TracedArray):
+        if obj.numpy_class is None:
+            raise needs_python("asks for the class of an array that may be a memmap", MOVE_OUTSIDE)
+        return obj.scalar_type or obj.numpy_class
+    return type(obj)

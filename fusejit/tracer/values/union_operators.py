@@ -20,9 +20,7 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
-from fusejit.tracer.elementwise.python_arithmetic import kernel_arithmetic
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
@@ -34,8 +32,16 @@ from fusejit.tracer.values.kernel_numbers import (
     number_type,
     truth_of,
 )
-from fusejit.tracer.values.operand_types import BOOL, F64, I64, operand_of, resolve
+from fusejit.tracer.values.operand_types import (
+    BOOL,
+    F64,
+    I64,
+    operand_of,
+    represented_type,
+    resolve,
+)
 from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.symbolic_number import NUMBER_OPS
 from fusejit.tracer.values.union_scalar import (
     UNION_OPS,
     Choice,
@@ -427,7 +433,7 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     builtins.max: lambda *args, **kwargs: _extremum(np.greater, *args, **kwargs),
     builtins.int: lambda x: _converted("int", x),
     builtins.float: lambda x: _converted("float", x),
-    builtins.bool: lambda x: kernel_arithmetic("truth", (truth(x),)),
+    builtins.bool: lambda x: NUMBER_OPS.kernel_arithmetic("truth", (truth(x),)),
     builtins.print: lambda *args, **kwargs: PRIMITIVES[builtins.print](*args, **kwargs),
     builtins.range: lambda *ends: PRIMITIVES[builtins.range](*map(as_integer, ends)),
 }

@@ -21,7 +21,6 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.elementwise_op import emit_scalar
 from fusejit.tracer.runtime.trace import current_trace
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
-from fusejit.tracer.values.integer_overflow import EXACT
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -37,6 +36,8 @@ from fusejit.tracer.values.union_scalar import (
 
 OF_NONE = UnionType((None,), BOOL)
 _LARGEST_EXACT = 1 << 53  # in a float64
+EXACT = "a Python int that may be a float has at most 53 bits"
+"""The reason of checks that an integer is the same number as a float64."""
 
 
 def has_type(obj: Any) -> bool:
