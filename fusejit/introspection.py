@@ -18,8 +18,8 @@ from fusejit.path_resolver import resolver
 from fusejit.reports.answer import Answer
 from fusejit.stages import Compiled, Traced, trace
 from fusejit.tiering.interpreted_function import may_be_interpreted
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.locations import strip_frames
+from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.program.locations import strip_frames
 
 
 def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:

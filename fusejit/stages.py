@@ -48,8 +48,8 @@ from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
 from fusejit.path_resolver import closure_cells
 from fusejit.pipeline import PassContext, group, run_passes, tile_groups
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 MERGING = ("auto", "aggressive")  # a policy of the user's is not asked about nests
 

@@ -1,1 +1,1 @@
-"""Dispatch of a call to a compiled variant, to segments, or to the undecorated function."""
+"""Dispatch of a call: a variant, segments, or the undecorated function."""

@@ -32,8 +32,8 @@ from fusejit.segments.splitting import (
     split_per_statement,
 )
 from fusejit.stages import Traced
-from fusejit.tracer.capture.source_text import find_source, texts_in
-from fusejit.tracer.graph_breaks.foreign import foreign_arguments, is_operand
+from fusejit.tracer.source.source_text import find_source, texts_in
+from fusejit.tracer.values.foreign import foreign_arguments, is_operand
 
 MAX_FOR_TYPES = 4  # forms in segments for arguments of kinds that no kernel is given
 

@@ -14,7 +14,7 @@ from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
 from fusejit.identity import standing_for
-from fusejit.tracer.capture.source_text import (
+from fusejit.tracer.source.source_text import (
     FunctionSource,
     as_definition,
     compile_function,

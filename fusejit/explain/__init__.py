@@ -1,4 +1,4 @@
-"""`explain`: a report of what was fused, what was not and why, and what that saves."""
+"""`explain`: what was fused, what was not, and why."""
 
 from fusejit.explain.passes import passes_text
 from fusejit.explain.report import sizes_of_call

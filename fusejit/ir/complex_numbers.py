@@ -7,7 +7,7 @@ row, cast and constant that meets a complex number::
 
     t0 = multiply in0, in1 : c128
 
-becomes (``fma`` only where NumPy's own loops have it, see `tracer.elementwise.complex_ufuncs`)::
+becomes (``fma`` only where NumPy's own loops have it, see `tracer.np.numbers.complex_ufuncs`)::
 
     t0 = real in0 : f64; t1 = imag in0 : f64; t2 = real in1 : f64; t3 = imag in1 : f64
     t4 = multiply t0, t2 : f64; t5 = multiply t1, t3 : f64; t6 = subtract t4, t5 : f64

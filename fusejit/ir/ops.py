@@ -396,7 +396,7 @@ class HostCall(Op):
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. Kernels
     make ``inline`` calls themselves (`fusejit.ir.inline_calls`).
     ``refusal`` says why a function that kernels know otherwise is called
-    (`fusejit.tracer.runtime.numpy_forms`). ``errstate`` is the text of the keywords of
+    (`fusejit.tracer.host.numpy_forms`). ``errstate`` is the text of the keywords of
     ``np.errstate`` under which it runs.
     """
 

@@ -1,4 +1,4 @@
-"""MLIR's linalg dialect on NumPy arrays: each named op is an attribute of this module.
+"""MLIR's linalg dialect on NumPy arrays.
 
 Arrays go in, ``init=`` or ``out=`` is where the result starts, and new arrays come out. Inside a
 function under ``@fuse_jit`` an op is one generic op of the graph and fuses with what is around it.

@@ -41,7 +41,7 @@ from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Compiled, Traced, traced_stage
-from fusejit.tracer.runtime.layout import classify
+from fusejit.tracer.builder.layout import classify
 
 Key = tuple[ArrayClass, ...]
 

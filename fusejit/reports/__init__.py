@@ -1,1 +1,1 @@
-"""Reports as text that a notebook shows as a table, and `check`."""
+"""Reports as text, as tables in notebooks; `check`."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from fusejit.frame_readers import why_direct
 from fusejit.segments.installed import is_installed
-from fusejit.tracer.capture.callables import is_user_function
-from fusejit.tracer.capture.source_text import find_source
+from fusejit.tracer.program.callables import is_user_function
+from fusejit.tracer.source.source_text import find_source
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
 """Compiles a function, and is told what it does on errors: see `fusejit.options`."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from fusejit.ir.raw_reads import is_a
 from fusejit.segments.installed import is_installed
-from fusejit.tracer.capture.callables import is_library_module
-from fusejit.tracer.graph_breaks.python_statements import Follow
+from fusejit.tracer.breaks.python_statements import Follow
+from fusejit.tracer.program.callables import is_library_module
 
 _PLAIN = (np.ndarray, np.generic, bool, int, float, complex, type(None), slice, range)
 HELD = (str, bytes, bytearray, list, dict, set, frozenset, memoryview)

@@ -1,7 +1,7 @@
 """Functions that run as compiled segments with Python between them.
 
 A function in which Python has to run a statement (a call that cannot be followed, a write to an
-object from outside) is split: see `fusejit.tracer.graph_breaks.cut_segments`. Its segments are
+object from outside) is split: see `fusejit.tracer.breaks.cut_segments`. Its segments are
 functions that are decorated in their turn, so that each is compiled for the types that arrive
 there, once for all calls and iterations, and is split itself when it meets such a statement.
 """
@@ -20,8 +20,8 @@ from fusejit.decorated import dispatcher_of
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tracer.graph_breaks.foreign import why_foreign_within
-from fusejit.tracer.graph_breaks.split_result import Segment
+from fusejit.tracer.breaks.split_result import Segment
+from fusejit.tracer.values.foreign import why_foreign_within
 
 
 @dataclass(slots=True)

@@ -20,7 +20,10 @@ from fusejit.segments.opaque import HELD, followed, is_opaque
 from fusejit.segments.segmented import Boundary, CallSite, Helper, SegmentCall, SegmentedFunction
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tracer.capture.source_text import (
+from fusejit.tracer.breaks.cut_segments import split_function
+from fusejit.tracer.breaks.python_statements import Follow
+from fusejit.tracer.breaks.split_result import NOTHING, InterpretedParts, SplitFunction
+from fusejit.tracer.source.source_text import (
     FunctionSource,
     as_definition,
     compile_function,
@@ -28,9 +31,6 @@ from fusejit.tracer.capture.source_text import (
     made_from,
     with_code,
 )
-from fusejit.tracer.graph_breaks.cut_segments import split_function
-from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.split_result import NOTHING, InterpretedParts, SplitFunction
 
 
 def split(

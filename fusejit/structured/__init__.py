@@ -1,4 +1,4 @@
-"""Structured operations: MLIR linalg's ``generic`` and index notation, for users.
+"""Structured operations and index notation, for users.
 
 `structured_op` makes an op of a formula; `generic` is the explicit form.
 """

@@ -3,7 +3,7 @@
 A call with NumPy arrays runs a small decorated function, whose variants are compiled and cached
 like those of any other. Calls without a variant of their own run the op's general form
 (`fusejit.structured.general`). In a traced function a call is one generic op of the graph
-(`fusejit.tracer.library.structured_ops`).
+(`fusejit.tracer.np.structured_ops`).
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ _ACTIVE: list[Any] = []
 
 
 def _active_trace() -> Any:
-    context = sys.modules.get("fusejit.tracer.runtime.active_trace")
+    context = sys.modules.get("fusejit.tracer.program.active_trace")
     if context is None:
         return None
     if not _ACTIVE:

@@ -1,1 +1,1 @@
-"""Tiering: whether compiled code is faster, and what runs if it is not."""
+"""Tiering: whether compiled code is faster."""

@@ -30,7 +30,7 @@ from fusejit.codegen.launcher.call_guard import (
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
-from fusejit.tracer.graph_breaks.split_result import InterpretedParts
+from fusejit.tracer.breaks.split_result import InterpretedParts
 
 FIRST_REPROFILE = 16  # calls, before a settled function goes through its segments again
 REPROFILE_BACKOFF = 4  # times as many calls each time

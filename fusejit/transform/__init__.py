@@ -1,4 +1,4 @@
-"""Schedules: transformations of a traced function's ops, one step after the other."""
+"""Schedules: transformations of a traced function's ops."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -22,7 +22,7 @@ from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
-from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.program.fallback import Fallback
 from fusejit.transform.automatic import automatic_recipe
 from fusejit.transform.core.arguments import is_number
 from fusejit.transform.core.base import BaseHandle, LoopInfo, Step, short, with_step

@@ -13,7 +13,7 @@ from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
 from fusejit.outcome import Outcome
 from fusejit.path_resolver import resolver
 from fusejit.stages import Traced
-from fusejit.tracer.runtime.layout import classify
+from fusejit.tracer.builder.layout import classify
 from fusejit.transform.core.base import short
 
 _SIMPLE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 from fusejit.syntax import parse
-from fusejit.tracer.capture.callables import is_library_file
-from fusejit.tracer.capture.source_text import find_source, imports_in
-from fusejit.tracer.capture.source_texts import Place, carry
+from fusejit.tracer.program.callables import is_library_file
+from fusejit.tracer.source.source_text import find_source, imports_in
+from fusejit.tracer.source.source_texts import Place, carry
 from fusejit.warm_up.reachable_code import reachable_functions
 
 Sources = tuple[tuple[str, str, tuple[Place, ...]], ...]

@@ -24,7 +24,7 @@ from typing import Any
 
 from fusejit.frame_readers import names_in
 from fusejit.syntax import copied
-from fusejit.tracer.capture.source_text import (
+from fusejit.tracer.source.source_text import (
     FunctionSource,
     as_definition,
     compile_function,

@@ -27,7 +27,7 @@ from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.raw_reads import has_asking_class
 from fusejit.outcome import MISS
-from fusejit.tracer.capture.source_text import as_definition, find_source
+from fusejit.tracer.source.source_text import as_definition, find_source
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting, is_immutable
 from fusejit.warm_up.loop_trips import loop_trips
 from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, reachable_code

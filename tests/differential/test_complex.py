@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fusejit import FuseWarning, UnsupportedError, fuse_jit
 from fusejit.ir.scalar_ops.evaluation import complex_of, fused_multiply_add
-from fusejit.tracer.elementwise import complex_ufuncs
+from fusejit.tracer.np.numbers import complex_ufuncs
 from fusejit_testing.compare import Bound, assert_same
 from fusejit_testing.oracle import check, decorate, run
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.tracer.host.host_functions import ROWS
+from fusejit.tracer.np.host_functions import ROWS
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate
 

@@ -9,8 +9,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.tracer.reductions import order_statistics
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.np.reductions import order_statistics
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate, run
 from fusejit_testing.programs.segments_check import check_segments

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.indexing.memmaps import PLAIN_RESULTS
+from fusejit.tracer.values.memmaps import PLAIN_RESULTS
 from fusejit_testing.compare import assert_same
 
 DATA = np.arange(1.0, 13.0).reshape(3, 4) * 0.25

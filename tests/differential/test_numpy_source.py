@@ -20,7 +20,7 @@ import pytest
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.tracer.library.numpy_source import NAMES
+from fusejit.tracer.np.numpy_source import NAMES
 from fusejit_testing.compare import assert_same
 
 RNG = np.random.default_rng(11)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.tracer.reductions.order_statistics import (
+from fusejit.tracer.np.reductions.order_statistics import (
     MAX_EXCHANGED,
     MAX_SELECTED,
     MAX_SORTED,

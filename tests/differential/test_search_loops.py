@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
+from fusejit.tracer.source.definite_assignment import definitely_assigned_names
 from fusejit_testing.oracle import check
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.tracer.host.host_functions as host_functions_module
-import fusejit.tracer.runtime.entry  # noqa: F401  (fills the dispatch table)
+import fusejit.tracer.capture.entry  # noqa: F401  (fills the dispatch table)
+import fusejit.tracer.np.host_functions as host_functions_module
 from fusejit import fuse_jit, options
 from fusejit.ir.complex_numbers import RULES
 from fusejit.ir.host_calls import host_function
@@ -26,9 +26,9 @@ from fusejit.ir.scalar_ops.row import EXTREMA, ScalarOp
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import KERNEL_PASSES, PASSES
-from fusejit.tracer.host.host_functions import ROWS
-from fusejit.tracer.library.numpy_source import NAMES, primitive_of
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.np.host_functions import ROWS
+from fusejit.tracer.np.numpy_source import NAMES, primitive_of
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 from fusejit.transform.handle import Handle
 from fusejit_testing.file_list import first_line, packages_below
@@ -318,10 +318,9 @@ def scalar_ops() -> str:
 
 _GROUPS = {
     "elementwise": "Elementwise",
-    "indexing": "Indexing",
-    "library": "Creating, joining and rearranging",
+    "arrays": "Creating, indexing, joining and rearranging",
     "reductions": "Reductions, scans and products",
-    "values": "Shapes, types, parts of complex numbers",
+    "numbers": "Shapes, types, parts of complex numbers",
 }
 """Folders of `fusejit.tracer` with handlers of NumPy functions."""
 
@@ -330,7 +329,7 @@ def functions() -> str:
     """The other functions of the dispatch table, by the folder of their handler."""
     groups: dict[str, list[str]] = {folder: [] for folder in _GROUPS}
     for function in CALLS:
-        folder = PRIMITIVES[function].__module__.split(".")[2].replace("runtime", "values")
+        folder = PRIMITIVES[function].__module__.split(".")[-2].replace("indexing", "arrays")
         groups[folder].append(f"`{name_of(function).removeprefix('np.')}`")
     lines = [f"- {_GROUPS[folder]}: {', '.join(names)}" for folder, names in groups.items()]
     lines.append(f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}")

@@ -58,7 +58,7 @@ def function(a, b, rest):
     return linalg.matmul(a * scale.factor, b, **rest)
 
 print(function(np.ones((2, 3)), np.ones((3, 2)), {})[0, 0])
-assert "fusejit.tracer.library.structured_ops" in finder.log
+assert "fusejit.tracer.np.structured_ops" in finder.log
 """
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.tracer.elementwise import elementwise_op as elementwise
-from fusejit.tracer.elementwise import ufuncs
-from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.builder.shapes import Decisions
+from fusejit.tracer.np.elementwise import ufuncs
+from fusejit.tracer.ops import elementwise_op as elementwise
+from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.shapes import Decisions
 from fusejit_testing import liberties
 from fusejit_testing.graphs.written_sums import numpy_as_written
 from fusejit_testing.liberties import DECLINES, allowed_decline

@@ -48,7 +48,7 @@ def test_other_sizes_are_another_call_of_the_same_op() -> None:
 
 def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled ops that take the larger of two numbers where the smaller one is meant."""
-    from fusejit.tracer.library import structured_ops
+    from fusejit.tracer.np import structured_ops
 
     def planted(binding: Any) -> Any:
         made = instance.instantiate(binding)
@@ -66,7 +66,7 @@ def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """An op that its reference computes and the compiler refuses."""
-    from fusejit.tracer.library import structured_ops
+    from fusejit.tracer.np import structured_ops
 
     def refused(*args: Any) -> Any:
         raise ValueError("planted")

@@ -19,7 +19,7 @@ import fusejit.dispatch.function_splitter
 import fusejit.pipeline
 import fusejit.segments.splitting
 import fusejit.stages
-import fusejit.tracer.runtime.entry
+import fusejit.tracer.capture.entry
 from fusejit import FuseWarning, fuse_jit
 from fusejit_testing.compare import assert_same
 
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.usefixtures("unjitted")
 FAULTS = [ZeroDivisionError("a fault"), KeyError("d0"), RecursionError("too deep"), MemoryError()]
 STAGES = [
     (fusejit.stages, "trace_function"),
-    (fusejit.tracer.runtime.entry, "finish"),
-    (fusejit.tracer.runtime.entry, "verify"),
+    (fusejit.tracer.capture.entry, "finish"),
+    (fusejit.tracer.capture.entry, "verify"),
     (fusejit.pipeline, "form_groups"),
     (fusejit.stages, "make_plan"),
     (fusejit.stages, "lower"),

@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import fuse_jit, progress
 from fusejit.progress import Progress, shown
-from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.program.fallback import Fallback
 
 
 class Terminal(io.StringIO):

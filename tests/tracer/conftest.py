@@ -22,8 +22,8 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
-from fusejit.tracer.runtime.entry import trace_function
-from fusejit.tracer.runtime.layout import classify
+from fusejit.tracer.builder.layout import classify
+from fusejit.tracer.capture.entry import trace_function
 
 
 def paths_of(traced: TracedFunction, arguments: dict[str, Any], fn: Callable[..., Any]) -> Any:

@@ -14,8 +14,8 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 SEVERAL = ["i1", "u8", "i32", "i64", "f32", "f64"]
 VALUES = [0, 1, 2, 3, 5, 7]

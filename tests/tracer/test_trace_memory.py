@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.ir.ops import Alloc, Store
 from fusejit.ir.text.printer import print_graph
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 
 def grid(*shape: int) -> np.ndarray:

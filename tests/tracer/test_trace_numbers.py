@@ -14,9 +14,9 @@ from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
 from fusejit.ir.values import Layout
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
-from fusejit.tracer.values.shapes import Decisions
+from fusejit.tracer.builder.shapes import Decisions
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 
 def test_sizes_stay_symbolic(check: Any) -> None:

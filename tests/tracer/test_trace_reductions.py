@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.ops import GenericOp
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 DTYPES = [np.bool_, np.int32, np.int64, np.uint8, np.float32, np.float64]
 AXES = [None, 0, 1, -1, (0, 1), (0, 2), (2, 0), ()]

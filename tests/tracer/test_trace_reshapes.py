@@ -13,8 +13,8 @@ from fusejit.ir.ops import Alias, GenericOp, ReshapeOp
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.values import View
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.capture.entry import trace_function
+from fusejit.tracer.program.fallback import Fallback
 
 
 def grid(*shape: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import NeedsPython
-from fusejit.tracer.control_flow.unrolling import (
+from fusejit.tracer.program.unrolling import (
     FREE_ITERATIONS,
     MAX_ITEMS,
     MAX_PER_PART,

@@ -32,7 +32,7 @@ array that varies along the loop         any    ``pow(x[i], p[i])``, also where 
 any; base a NumPy scalar                 any    ``pow(x, p)``
 =======================================  =====  ===============================================
 
-`fusejit.tracer.elementwise.powers` has the first five.
+`fusejit.tracer.ops.powers` has the first five.
 
 Numerics
 --------

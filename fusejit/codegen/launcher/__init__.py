@@ -1,1 +1,1 @@
-"""The launcher: checks, allocations and host calls around the kernels of a call."""
+"""The launcher: checks, allocations and host calls around kernels."""

@@ -1,1 +1,1 @@
-"""Calls that kernels make themselves instead of the launcher."""
+"""Calls that kernels make themselves."""

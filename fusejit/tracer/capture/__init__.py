@@ -1,1 +1,1 @@
-"""Source rewriting: the form of a function that is traced."""
+"""Runs the rewritten program on traced values."""

@@ -23,15 +23,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-import fusejit.tracer.values.kernel_numbers  # noqa: F401  its handlers are there first
 from fusejit.syntax import walk
-from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.runtime.active_trace import active_trace
-from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.np.numbers.python_functions import largest, smallest
+from fusejit.tracer.program.active_trace import active_trace
+from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
@@ -280,34 +281,29 @@ def _is_sequence(args: tuple[Any, ...]) -> bool:
     return isinstance(args[0], Items) or args[0].ndim > 0
 
 
-def _register() -> None:
-    plain_sum = PRIMITIVES.get(sum)
-
-    def summed(*args: Any, **kwargs: Any) -> Any:
-        if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
-            return NotImplemented if plain_sum is None else plain_sum(*args, **kwargs)
-        start = args[1] if len(args) == 2 else kwargs.get("start", 0)
-        return current_trace().inlined(_sum_of, (args[0], start))
-
-    PRIMITIVES[sum] = summed
-
-    def extremum(function: Any, loop: Any) -> None:
-        before = PRIMITIVES[function]
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
-                return before(*args, **kwargs)
-            best = current_trace().inlined(loop, args)
-            if best is not None:
-                return best
-            if "default" in kwargs:
-                return kwargs["default"]
-            raise ValueError(f"{function.__name__}() of no items")
-
-        PRIMITIVES[function] = call
-
-    extremum(max, _max_of)
-    extremum(min, _min_of)
+@primitive(sum)
+def summed(*args: Any, **kwargs: Any) -> Any:
+    """``sum(items, start)`` as the loop that it is."""
+    if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
+        return NotImplemented
+    start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+    return current_trace().inlined(_sum_of, (args[0], start))
 
 
-_register()
+def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
+    """``max(items)`` or ``min(items)`` as the loop that it is."""
+
+    @primitive(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
+            return otherwise(*args, **kwargs)
+        best = current_trace().inlined(loop, args)
+        if best is not None:
+            return best
+        if "default" in kwargs:
+            return kwargs["default"]
+        raise ValueError(f"{function.__name__}() of no items")
+
+
+_extremum(max, _max_of, largest)
+_extremum(min, _min_of, smallest)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import (
+from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     Verdict,
     function_name,
@@ -29,8 +29,7 @@ from fusejit.tracer.capture.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.capture.entry_stubs import is_entry_stub
-from fusejit.tracer.runtime.captures import (
+from fusejit.tracer.program.captures import (
     CaptureRegistry,
     closure_path,
     defaults_of,
@@ -38,8 +37,9 @@ from fusejit.tracer.runtime.captures import (
     is_open,
     keyword_defaults_of,
 )
-from fusejit.tracer.runtime.guards import is_identified, is_value
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.program.guards import is_identified, is_value
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 

@@ -24,10 +24,10 @@ from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass
 from fusejit.syntax import children, walk
-from fusejit.tracer.capture.bound_names import own_name
 from fusejit.tracer.capture.generators import IS_PYTHONS
-from fusejit.tracer.capture.jumps import NONE_OF, own_nodes
-from fusejit.tracer.capture.scopes import Origin, Scope
+from fusejit.tracer.source.bound_names import own_name
+from fusejit.tracer.source.jumps import NONE_OF, own_nodes
+from fusejit.tracer.source.scopes import Origin, Scope
 
 Node = TypeVar("Node", bound=ast.AST)
 

@@ -7,10 +7,10 @@ import functools
 from typing import Any
 
 from fusejit.syntax import walk, with_location
-from fusejit.tracer.capture.bound_names import Comprehension
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
-from fusejit.tracer.capture.scopes import Origin, Scope, ScopeNode
-from fusejit.tracer.runtime.locations import LATER
+from fusejit.tracer.program.locations import LATER
+from fusejit.tracer.source.bound_names import Comprehension
+from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "lt",

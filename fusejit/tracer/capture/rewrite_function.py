@@ -23,13 +23,13 @@ from __future__ import annotations
 import ast
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.capture.bound_names import is_declaration, own_name
 from fusejit.tracer.capture.generators import reductions_as_loops
-from fusejit.tracer.capture.jumps import Jumps, can_be_structured
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
 from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
-from fusejit.tracer.capture.scopes import Origin, Scope, ScopeNode, analyse
-from fusejit.tracer.capture.source_text import FunctionNode, FunctionSource
+from fusejit.tracer.source.bound_names import is_declaration, own_name
+from fusejit.tracer.source.jumps import Jumps, can_be_structured
+from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
+from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
 
 _TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
 

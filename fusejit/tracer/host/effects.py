@@ -16,12 +16,12 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import HostCall
-from fusejit.tracer.capture.callables import CONSTANT_TYPES
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.host.host_call_tracing import Arguments
-from fusejit.tracer.runtime.active_trace import active_trace
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_span, needs_python
-from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import Trace, current_trace
+from fusejit.tracer.program.active_trace import active_trace
+from fusejit.tracer.program.callables import CONSTANT_TYPES
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_span, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 

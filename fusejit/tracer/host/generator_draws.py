@@ -13,12 +13,12 @@ import numpy as np
 
 from fusejit.ir import host_calls
 from fusejit.ir.host import Path
-from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
-from fusejit.tracer.indexing.stores import assign_operand
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.ops.stores import assign_operand
+from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 
 # methods whose results are numbers or fresh arrays

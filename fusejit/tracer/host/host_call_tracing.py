@@ -20,17 +20,17 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path, errstate_text
 from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
+from fusejit.tracer.builder.layout import classify
+from fusejit.tracer.builder.shapes import normal_order
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.host.probes import Found, Probe, SizesAreKnown, is_view, results_of
-from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.layout import classify
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.trace import Trace, current_trace
+from fusejit.tracer.ops.kernel_numbers import kernel_number
+from fusejit.tracer.ops.union_operators import choice
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.graph_scalars import scalar_value
-from fusejit.tracer.values.kernel_numbers import kernel_number
-from fusejit.tracer.values.shapes import normal_order
+from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.union_operators import choice
 from fusejit.tracer.values.union_scalar import Choice, is_union_scalar
 
 _LITERALS = (type(None), bool, int, float, str)

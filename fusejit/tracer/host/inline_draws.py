@@ -21,15 +21,15 @@ from fusejit.ir.inline_calls.inline_draws import BOUNDS, inline_draw
 from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.elementwise.elementwise_op import emit_scalar
+from fusejit.tracer.builder.shapes import Extents, Varies
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import Arguments
-from fusejit.tracer.library.creation import shape_argument
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.indexing.creation import shape_argument
+from fusejit.tracer.ops.elementwise_op import emit_scalar
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.graph_scalars import scalar_value
-from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.operand_types import BOOL, F64, I64
-from fusejit.tracer.values.shapes import Extents, Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _INT64 = np.iinfo(np.int64)

@@ -10,10 +10,10 @@ import numpy as np
 from fusejit.ir.inline_calls.inline_linalg import inline_linalg
 from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.builder.shapes import Varies
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, F64
-from fusejit.tracer.values.shapes import Varies
 
 _REAL = "biuf"
 _HALF = np.dtype(np.float16)

@@ -19,16 +19,16 @@ from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.ir.values import Value
 from fusejit.ir.write_access import is_writeable
-from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.builder.layout import classify
+from fusejit.tracer.builder.shapes import MAX_SIZE, Varies, normal_order
+from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.host.sample_inputs import elements, laid_out, other_elements
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, require_elements, without_ones
 from fusejit.tracer.indexing.view_functions import permuted
-from fusejit.tracer.runtime.layout import classify
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.shapes import MAX_SIZE, Varies, normal_order
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 Assignment = dict[str, int]

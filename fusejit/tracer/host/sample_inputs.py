@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.tracer.elementwise.axis_order import Order
+from fusejit.tracer.ops.axis_order import Order
 
 
 def laid_out(

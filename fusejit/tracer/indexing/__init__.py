@@ -1,1 +1,1 @@
-"""Indexing: views, masks, integers, and stores through them."""
+"""Views, indices, sizes, gathers, reshapes, new arrays."""

@@ -11,19 +11,19 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.domains import check_scalar_fits
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.builder.shapes import Decisions, Extents, Varies
+from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
     check_fits,
     checked_index,
     clamped_slice,
 )
-from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.ops.domains import check_scalar_fits
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, Operand
-from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, as_affine
 
 

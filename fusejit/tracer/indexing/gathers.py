@@ -23,16 +23,16 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.elementwise.elementwise_op import stored_value
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.builder.shapes import Extents, Varies, normal_order
+from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
-from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.ops.axis_order import Order, result_order
+from fusejit.tracer.ops.elementwise_op import stored_value
+from fusejit.tracer.ops.stores import require_writeable, without_leading_ones
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of
-from fusejit.tracer.values.shapes import Extents, Varies, normal_order
 from fusejit.tracer.values.subclass_numbers import stored
 
 OUT_OF_BOUNDS = "an index is out of bounds"

@@ -10,12 +10,12 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.locations import needs_python, unsupported
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.indexing.creation import natural_dtype
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.ops.elementwise_op import emit_elementwise
+from fusejit.tracer.program.fallback import numpy_raises
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, contains_traced, operand_of
 

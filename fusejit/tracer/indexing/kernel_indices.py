@@ -22,12 +22,12 @@ from fusejit.ir.ops import Assert, Bind, CheckedIndex, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.shapes import Varies
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.ops.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.operand_types import BOOL, U64, int_fits
-from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 ENDS = "ends"
@@ -262,7 +262,7 @@ def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
 def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:
     """An `Assert` that the distance of the ends of a range fits 64 bits, and is far from there.
 
-    `fusejit.tracer.values.integer_overflow` drops it where it is so for all numbers.
+    `fusejit.tracer.indexing.integer_overflow` drops it where it is so for all numbers.
     """
     decisions = trace.decisions
     if not any(decisions.is_local(AffineExpr.symbol(s)) for s in (end - start).symbols()):

@@ -9,10 +9,10 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, FloorDiv
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.trace import Trace
-from fusejit.tracer.values.extent_products import product
-from fusejit.tracer.values.shapes import MAX_SIZE, Extents
+from fusejit.tracer.builder.shapes import MAX_SIZE, Extents
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.extent_products import product
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.values.symbolic_number import as_affine
 
 _SAME_SIZE = "a reshape keeps the number of elements"

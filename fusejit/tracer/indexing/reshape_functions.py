@@ -1,7 +1,7 @@
 """``reshape``, ``ravel`` and ``flatten``: views where NumPy gives views, copies where it copies.
 
 An axis that is split by constants is an affine view, ``(d0, d1) -> (2 * d0 + d1)``. Everything
-else is a storage of its own that shares memory with the array's (`fusejit.tracer.values.reshaped`).
+else is a storage of its own in the memory of the array's (`fusejit.tracer.indexing.reshaped`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Layout
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.elementwise.axis_order import result_order
-from fusejit.tracer.elementwise.elementwise_op import copy_of
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.shapes import Extents
+from fusejit.tracer.indexing.extent_products import product
 from fusejit.tracer.indexing.reassociate import Group, finest, match_axes, new_extents
+from fusejit.tracer.indexing.reshaped import reshaped_storage
 from fusejit.tracer.indexing.view_functions import array_of_scalar, array_operand, permuted
-from fusejit.tracer.runtime.locations import needs_python, unsupported
-from fusejit.tracer.runtime.primitives import primitive
+from fusejit.tracer.ops.axis_order import result_order
+from fusejit.tracer.ops.elementwise_op import copy_of
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.extent_products import product
-from fusejit.tracer.values.reshaped import reshaped_storage
-from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import affine_number
 

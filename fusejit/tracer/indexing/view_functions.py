@@ -12,11 +12,11 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.library.creation import array_from, shape_argument
-from fusejit.tracer.runtime.primitives import primitive
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.indexing.creation import array_from, shape_argument
+from fusejit.tracer.ops.elementwise_op import copy_of, require_extents
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operand_types import operand_of

@@ -17,20 +17,20 @@ from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.ir.write_access import WriteAccess
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.active_trace import makes_text
-from fusejit.tracer.runtime.layout import arrange
-from fusejit.tracer.runtime.locations import (
+from fusejit.tracer.builder.layout import arrange
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.shapes import Extents, normal_order
+from fusejit.tracer.builder.trace import MAX_RANK, Trace, too_many_axes
+from fusejit.tracer.program.active_trace import makes_text
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import (
     MOVE_OUTSIDE,
     concretization,
     name_in_program,
     needs_python,
 )
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.runtime.trace import MAX_RANK, Trace, too_many_axes
 from fusejit.tracer.values.operations import ArrayOperations
 from fusejit.tracer.values.operator_names import CHANGING, METHODS, install_operators
-from fusejit.tracer.values.shapes import Extents, normal_order
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
@@ -72,7 +72,7 @@ class TracedArray:
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
     is_ndarray : bool
-        Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.indexing.memmaps`.
+        Whether NumPy's array is known to be no `np.memmap`: `fusejit.tracer.values.memmaps`.
     """
 
     __slots__ = (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.locations import needs_python
-from fusejit.tracer.values.shapes import Decisions, Extents
+from fusejit.tracer.builder.shapes import Decisions, Extents
+from fusejit.tracer.program.fallback import numpy_raises
+from fusejit.tracer.program.locations import needs_python
 
 
 # ------------------------------------------------------------------------------------ broadcasting

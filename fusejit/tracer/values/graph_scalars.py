@@ -8,7 +8,7 @@ from fusejit.ir.graph import HostScalar
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Value
-from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.values.symbolic_number import NUMBER_OPS, SymbolicNumber
 
 _INT64 = np.iinfo(np.int64)

@@ -10,12 +10,12 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, canonical_dtype, is_supported
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
-from fusejit.tracer.runtime.trace import current_trace
+from fusejit.tracer.builder.shapes import Extents
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
-from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 

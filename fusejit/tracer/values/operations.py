@@ -1,7 +1,7 @@
 """Operations on traced values that are defined by floors above this one.
 
 A traced value is an operand of Python's operators, and ``x[i]``, ``x + y`` or ``x.copy()`` need
-most of the tracer. The classes of values call these slots, which `fusejit.tracer.runtime.bindings`
+most of the tracer. The classes of values call these slots, which `fusejit.tracer.capture.bindings`
 fills once, when the tracer is imported. It is the only late binding of the tracer.
 """
 

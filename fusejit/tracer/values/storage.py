@@ -12,10 +12,10 @@ from fusejit.ir.ops import Block
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.locations import current_location, unsupported
-from fusejit.tracer.runtime.trace import Trace
-from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.builder.shapes import Extents
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.program.fallback import Fallback, Retrace
+from fusejit.tracer.program.locations import current_location, unsupported
 from fusejit.tracer.values.symbolic_number import affine_number
 
 

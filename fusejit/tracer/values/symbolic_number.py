@@ -14,10 +14,10 @@ from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBO
 from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
-from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.active_trace import makes_text
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.program.active_trace import makes_text
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.operations import NumberOperations
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 

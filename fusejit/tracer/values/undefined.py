@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.source import Location
-from fusejit.tracer.runtime.locations import SourceSpan, unsupported
+from fusejit.tracer.program.locations import SourceSpan, unsupported
 
 
 class Undefined:

@@ -23,10 +23,10 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.active_trace import makes_text
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
-from fusejit.tracer.runtime.primitives import PRIMITIVES
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.program.active_trace import makes_text
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operations import UnionOperations
 from fusejit.tracer.values.operator_names import install_operators

@@ -1,1 +1,1 @@
-"""What primitives share: handles, facts of maps, slices of ops, the check of a step."""
+"""What primitives share: handles, facts of maps, checks."""

@@ -1,1 +1,1 @@
-"""Primitives that change how operands lie in memory, and other algorithms for convolutions."""
+"""Primitives that change how operands lie in memory; convolution algorithms."""

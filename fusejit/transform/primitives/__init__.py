@@ -1,1 +1,1 @@
-"""Primitives: the steps of a schedule that change loops, domains and ops."""
+"""Primitives: the steps of a schedule."""

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.host import HostExpr, Path
-from fusejit.tracer.runtime.trace import Trace, activated
+from fusejit.tracer.builder.trace import Trace, activated
 from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit_testing.oracle import decorate
 

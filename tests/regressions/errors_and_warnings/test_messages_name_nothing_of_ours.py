@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.builder.shapes import Varies
 
 
 def test_a_decision_that_varies() -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.outcome import FAULT
-from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit_testing.oracle import check, decorate
 from fusejit_testing.programs.segments_check import check_segments
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit.syntax import parse
-from fusejit.tracer.capture.live_names import named_in_texts
+from fusejit.tracer.source.live_names import named_in_texts
 from fusejit_testing.oracle import check
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")

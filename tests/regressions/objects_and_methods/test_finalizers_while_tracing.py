@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.capture.watch import Watch
-from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.program.watch import Watch
 
 
 class Closes:

@@ -6,7 +6,7 @@ The campaign found it: a call was traced without end, whatever the budget.
 import numpy as np
 
 from fusejit.ir.affine_parser import parse_affine_expr
-from fusejit.tracer.runtime.equalities import Equalities
+from fusejit.tracer.program.equalities import Equalities
 from fusejit_testing.oracle import check
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.values.shapes import Decisions
+from fusejit.tracer.builder.shapes import Decisions
 from fusejit.tracer.values.symbolic_number import MAX_NODES
 
 DEEP = 12

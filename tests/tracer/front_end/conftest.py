@@ -12,9 +12,9 @@ import pytest
 
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.runtime.front_end import run_traced
-from fusejit.tracer.runtime.guards import guards_of
+from fusejit.tracer.capture.front_end import run_traced
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.guards import guards_of
 
 
 class FakeTraced:

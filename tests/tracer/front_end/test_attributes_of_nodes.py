@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit.syntax import copied, parse
-from fusejit.tracer.capture.original_text import WrittenTexts
+from fusejit.tracer.source.original_text import WrittenTexts
 from fusejit.warm_up.counted_loops import counting
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate

@@ -15,8 +15,8 @@ import pytest
 
 from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.runtime.locations import current_location, strip_frames
+from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.program.locations import current_location, strip_frames
 
 RNG = np.random.default_rng(0)
 OFFSET = 10.0

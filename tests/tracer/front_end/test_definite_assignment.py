@@ -12,8 +12,8 @@ import textwrap
 
 import pytest
 
-from fusejit.tracer.capture.bound_names import assigned, free_names, unbound
-from fusejit.tracer.capture.live_names import needed, surely_assigned
+from fusejit.tracer.source.bound_names import assigned, free_names, unbound
+from fusejit.tracer.source.live_names import needed, surely_assigned
 
 # statements, what they need, what they bind whatever way leads through them
 CASES = [

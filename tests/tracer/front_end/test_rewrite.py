@@ -23,13 +23,13 @@ import pytest
 
 from fusejit.tracer.capture.rewrite_function import rewrite_node
 from fusejit.tracer.capture.rewritten_function import rewritten_function
-from fusejit.tracer.capture.source_text import (
+from fusejit.tracer.program.locations import strip_frames
+from fusejit.tracer.source.source_text import (
     _functions_by_line,
     compile_function,
     find_source,
     same_code,
 )
-from fusejit.tracer.runtime.locations import strip_frames
 
 SCALE = 3
 TABLE = {"lr": 0.5, "n": [1, 2, 3]}

@@ -21,7 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from fusejit import fuse_jit
-from fusejit.tracer.capture.entry_stubs import mark_entry_stub
+from fusejit.tracer.source.entry_stubs import mark_entry_stub
 from fusejit_testing.libraries.counters import Counters
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]

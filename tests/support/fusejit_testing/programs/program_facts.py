@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.runtime.layout import classify
+from fusejit.tracer.builder.layout import classify
 from fusejit_testing.compare import clone
 
 _SEE, _CALL, _STORE, _VALUE = "_see", "_see_call", "_see_store", "_value"

@@ -1,0 +1,1 @@
+"""Statements that split a function into segments."""

@@ -1,0 +1,411 @@
+"""How a call in the traced program goes on: handler, inlined, native or refused."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType, GeneratorType, MethodType
+from typing import Any
+
+import numpy as np
+
+from fusejit.budget import check_budget
+from fusejit.frame_readers import is_stop
+from fusejit.identity import own_signature
+from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
+from fusejit.tracer.flow.conditions import not_
+from fusejit.tracer.flow.same_objects import same_object
+from fusejit.tracer.host.generator_draws import draw
+from fusejit.tracer.ops import union_operators
+from fusejit.tracer.program.callables import (
+    MUTATING_METHODS,
+    NATIVE,
+    RULES,
+    Rule,
+    Verdict,
+    function_name,
+    is_library_module,
+    is_method_in_c,
+    is_named_tuple,
+    is_named_tuple_class,
+    is_traced_type,
+    is_user_function,
+    rule_for,
+)
+from fusejit.tracer.program.captures import CaptureRegistry, is_hashable
+from fusejit.tracer.program.error_state import TracedErrstate
+from fusejit.tracer.program.fallback import Fallback, numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, for_program, here, needs_python
+from fusejit.tracer.program.trace_interface import TraceInterface
+from fusejit.tracer.source.entry_stubs import is_entry_stub
+from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.union_scalar import is_union_scalar
+
+MAX_DEPTH = 100
+MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
+
+_TEXT = (str, bytes, bytearray)
+_CachedFunction = type(functools.lru_cache(lambda: None))
+_OF_NAMESPACE = (FunctionType, staticmethod)  # classes of functions of `fusejit.numpy`
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+_COMPARING_METHODS = ("index", "count", "remove", "__contains__", "__eq__", "__ne__")
+_COMPARING = (
+    *(hash, dict, set, frozenset),
+    *(operator.eq, operator.ne, operator.contains, operator.countOf, operator.indexOf),
+)
+
+
+class Calls:
+    """Decides and makes the calls of one trace.
+
+    Parameters
+    ----------
+    activate : callable
+        The rewritten form of a user function, with its callbacks.
+    made_here : callable
+        Whether a function was made by the traced code itself.
+    meet_native : callable
+        Is called with each function that is called without callbacks, and of its arguments.
+    """
+
+    def __init__(
+        self,
+        trace: TraceInterface,
+        captures: CaptureRegistry,
+        activate: Callable[[FunctionType, tuple[Any, ...]], Callable[..., Any]],
+        made_here: Callable[[FunctionType], bool],
+        meet_native: Callable[[Any, Iterable[Any]], None],
+    ) -> None:
+        self._meet_native = meet_native
+        self._trace = trace
+        self._captures = captures
+        self._activate = activate
+        self._made_here = made_here
+        self._depth = 0
+        self._active: Counter[CodeType] = Counter()
+        self._recursions = 0
+        self.access = AttributeAccess(captures, self.invoke, made_here)
+        self._special: dict[Any, Callable[..., Any]] = {
+            getattr: self._getattr,
+            hasattr: self._hasattr,
+            setattr: self.access.store_attr,
+            delattr: self.access.delete_attr,
+            type: self._type,
+            object.__setattr__: self._object_setattr,
+            operator.is_: functools.partial(same_object, captures),
+            operator.is_not: lambda left, right: not_(same_object(captures, left, right)),
+            np.errstate: lambda **kwargs: TracedErrstate(trace, kwargs),
+            **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
+        }
+
+    def invoke(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``function(*args, **kwargs)`` as the traced program means it."""
+        check_budget()
+        kind = type(function)
+        if kind in _OF_NAMESPACE and (original := vars(function).get("__numpy_function__")):
+            return self.invoke(original, args, kwargs)  # a function of `fusejit.numpy`
+        if any(map(_is_of_payload, args)):
+            return native_call(function, args, kwargs)
+        if kind is FunctionType and self._made_here(function):
+            return native_call(function, args, kwargs)
+        handler = self._trace.handler(function)
+        if handler is not None:
+            args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
+            if any(map(is_union_scalar, args)):
+                result = union_operators.call(function, handler, args, kwargs)
+            else:
+                result = handler(*args, **kwargs)
+            if result is not NotImplemented:
+                return self._as_constant(result)
+        special = self._special.get(function) if is_hashable(function) else None
+        if special is not None:
+            return special(*args, **kwargs)
+        if handler is not None:
+            return self._native(function, args, kwargs, NATIVE)
+        if is_stop(getattr(function, "__name__", "")):
+            raise Fallback(f"{here()}: the program stops in a debugger")
+        owner = getattr(function, "__self__", None)
+        if type(owner) in _GENERATORS:
+            return draw(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
+        if kind is MethodType:
+            if is_traced_type(type(function.__self__)):
+                return function(*args, **kwargs)
+            owner = function.__self__
+            of_named_tuple = is_named_tuple_class(owner) or is_named_tuple(owner)
+            if of_named_tuple and not is_user_function(function.__func__):
+                return function(*args, **kwargs)  # _replace, _asdict, _make
+            path = self._captures.path_of(function)
+            if path is not None:  # a bound method that was stored somewhere
+                self._captures.read(path.attribute("__func__"), function.__func__)
+                self._captures.read(path.attribute("__self__"), function.__self__)
+            return self.invoke(function.__func__, (function.__self__, *args), kwargs)
+        if kind is functools.partial:
+            return self._partial(function, args, kwargs)
+        if isinstance(function, type):
+            return self._construct(function, args, kwargs)
+        if is_traced_type(type(getattr(function, "__self__", None))):
+            return function(*args, **kwargs)
+        wrapped = self._unwrapped(function)
+        if wrapped is not None:
+            return self.invoke(wrapped, args, kwargs)
+        if is_user_function(function):
+            return self.inlined(function, args, kwargs)
+        if kind is not FunctionType:
+            method = self.access.note_method(function, "__call__")
+            if method is not None:
+                return self.invoke(method, (function, *args), kwargs)
+        return self._native(function, args, kwargs, rule_for(function))
+
+    # ------------------------------------------------------------------------------------ inlined
+    def inlined(
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """What a function of the user's, of fusejit's own or of NumPy's computes, traced."""
+        kwargs = kwargs or {}
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
+        code = function.__code__
+        self._recursions += self._active[code] > 0
+        if self._depth >= MAX_DEPTH or self._recursions > MAX_RECURSIONS:
+            what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
+            if self._active[code]:
+                what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
+            error = needs_python(what, "write the recursion as a loop")
+            error.called = function.__name__
+            raise error
+        bound = self._activate(function, (*args, *kwargs.values()))
+        self._depth += 1
+        self._active[code] += 1
+        try:
+            return native_call(bound, args, kwargs)
+        finally:
+            self._depth -= 1
+            self._active[code] -= 1
+
+    def _unwrapped(self, function: Any) -> Any:
+        """What a decorated or cached function computes; None if it is neither."""
+        if not is_entry_stub(function) and not isinstance(function, _CachedFunction):
+            return None
+        path = self._captures.path_of(function)
+        if is_entry_stub(function):
+            inner, at = self._captures.decorated(function, path)
+        else:
+            inner = function.__wrapped__
+            at = None if path is None else path.attribute("__wrapped__")
+        if at is not None:
+            self._captures.read(at, inner)
+        return inner
+
+    def _partial(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._captures.path_of(function) is None:
+            first, named, inner = function.args, function.keywords, function.func
+        else:
+            first = self.access.attr(function, "args")
+            named = self.access.attr(function, "keywords")
+            inner = self.access.attr(function, "func")
+        return self.invoke(inner, (*first, *args), {**named, **kwargs})
+
+    def _construct(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        made = cls.__new__
+        if is_named_tuple_class(cls) and made.__globals__.get("__name__", "").startswith(
+            "namedtuple_"
+        ):
+            return cls._make(_bound_values(made, (cls, *args), kwargs)[1:])
+        metacall = class_attribute(type(cls), "__call__")[1]
+        new = self.access.note_constructor(cls, "__new__")
+        init = self.access.note_constructor(cls, "__init__")
+        if isinstance(metacall, FunctionType):
+            if is_user_function(metacall) or self._contains_traced((args, kwargs)):
+                raise needs_python(f"constructs {function_name(cls)}", MOVE_OUTSIDE)
+            return native_call(cls, args, kwargs)
+        if new is None and init is None:
+            if self._is_traceable_class(cls):
+                return native_call(cls, args, kwargs)
+            return self._native(cls, args, kwargs, rule_for(cls))
+        if new is not None:
+            obj = self.invoke(new, (cls, *args), kwargs)
+            if not isinstance(obj, cls):
+                return obj
+        elif cls.__new__ is object.__new__:
+            obj = object.__new__(cls)
+        else:
+            obj = native_call(cls.__new__, (cls, *args), kwargs)
+        if init is not None:
+            self.invoke(init, (obj, *args), kwargs)
+        return obj
+
+    @staticmethod
+    def _is_traceable_class(cls: Any) -> bool:
+        """A user class without a constructor of its own or of C, or a named tuple."""
+        if is_named_tuple_class(cls):
+            return True
+        if cls.__new__ is not object.__new__ or cls.__init__ is not object.__init__:
+            return False
+        own = (base for base in cls.__mro__ if base is not object)
+        return not any(is_library_module(base.__module__) for base in own)
+
+    # ------------------------------------------------------------------------------------- native
+    def _native(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Rule
+    ) -> Any:
+        name = function_name(function)
+        if rule.verdict is Verdict.DENY:
+            raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
+        if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
+            what = f"calls {name}, which is not supported with traced arguments"
+            raise needs_python(what, MOVE_OUTSIDE)
+        if getattr(function, "__name__", "") in MUTATING_METHODS:
+            owner = getattr(function, "__self__", None)
+            owner = args[0] if hasattr(function, "__objclass__") and args else owner
+            path = self._captures.path_of(owner)
+            if path is None and is_method_in_c(function):
+                path = self._captures.path_of(function)
+            if path is not None:
+                what = f"calls {name} on {self._captures.described(path)}"
+                raise needs_python(what, "work on a copy and return it")
+        if name in ("str.format", "str.format_map"):
+            args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
+        if _compares(function):
+            self._captures.compare(getattr(function, "__self__", None))
+            self._captures.compare([*args, *kwargs.values()])
+        self._meet_native(function, (*args, *kwargs.values()))
+        args, kwargs = self._with_callbacks(rule, args, kwargs)
+        if isinstance(getattr(function, "__self__", None), _TEXT) or (
+            getattr(function, "__objclass__", None) in _TEXT
+        ):
+            args = tuple(map(_told, args))
+        return self._as_constant(native_call(function, args, kwargs))
+
+    def _with_callbacks(
+        self, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Functions that C code calls back go through the callbacks as well."""
+        for place in rule.callbacks:
+            if isinstance(place, int) and place < len(args):
+                wrapped = self._callback(args[place])
+                args = (*args[:place], wrapped, *args[place + 1 :])
+            elif isinstance(place, str) and place in kwargs:
+                kwargs = {**kwargs, place: self._callback(kwargs[place])}
+        return args, kwargs
+
+    def _callback(self, function: Any) -> Any:
+        if not callable(function):
+            return function
+        return lambda *args, **kwargs: self.invoke(function, args, kwargs)
+
+    def _as_constant(self, result: Any) -> Any:
+        if isinstance(result, np.ndarray):
+            return self._trace.captured_reads.constant(result)
+        is_named = is_named_tuple(result)
+        if type(result) not in (list, tuple) and not is_named:
+            return result
+        if not any(isinstance(r, np.ndarray) for r in result):
+            return result
+        return (type(result)._make if is_named else type(result))(map(self._as_constant, result))
+
+    def _contains_traced(self, obj: Any) -> bool:
+        if isinstance(obj, (list, tuple)):
+            return any(map(self._contains_traced, obj))
+        if isinstance(obj, dict):
+            return any(map(self._contains_traced, obj.values()))
+        return self._trace.is_traced(obj)
+
+    # ------------------------------------------------------------------------------------ special
+    def _getattr(self, obj: Any, name: str, *default: Any) -> Any:
+        try:
+            return self.access.attr(obj, name)
+        except AttributeError:
+            if default:
+                return default[0]
+            raise
+
+    def _hasattr(self, obj: Any, name: str) -> bool:
+        try:
+            self.access.attr(obj, name)
+        except AttributeError:
+            return False
+        return True
+
+    def _type(self, obj: Any, *rest: Any, **kwargs: Any) -> Any:
+        if rest or kwargs:
+            return type(obj, *rest, **kwargs)
+        if self._captures.path_of(obj) is not None and not self._captures.is_container_copy(obj):
+            return self.access.attr(obj, "__class__")
+        return type(obj)
+
+    def _text(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*map(self.exact, args), **kwargs)
+
+    def exact(self, obj: Any) -> Any:
+        """What text is made of: numbers become exact, arrays have no value yet."""
+        if type(obj) is dict:
+            exact = {key: self.exact(value) for key, value in obj.items()}
+            return exact if self._contains_traced(obj) else obj
+        if type(obj) in (list, tuple) or is_named_tuple(obj):
+            items = map(self.exact, obj)
+            exact = type(obj)._make(items) if is_named_tuple(obj) else type(obj)(items)
+            return exact if self._contains_traced(obj) else obj
+        if not self._trace.is_traced(obj):
+            self._captures.write(obj)
+            return obj
+        if hasattr(obj, "in_text"):
+            return obj.in_text()
+        what = "makes text of what is known only when the kernel runs"
+        raise needs_python(what, MOVE_OUTSIDE)
+
+    def _object_setattr(self, obj: Any, name: str, value: Any) -> None:
+        path = self._captures.path_of(obj)
+        if path is not None:
+            self.access.store_attr(obj, name, value)  # refuses
+        object.__setattr__(obj, name, value)
+
+
+@functools.partial(for_program, depth=5)
+def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call without callbacks; user code that it reaches is noticed by the watch."""
+    return function(*args, **kwargs)
+
+
+def _compares(function: Any) -> bool:
+    """Whether a native function compares or hashes objects that it is given."""
+    owner = getattr(function, "__objclass__", type(getattr(function, "__self__", None)))
+    name = getattr(function, "__name__", "")
+    if owner in (list, tuple):
+        return name in _COMPARING_METHODS
+    return owner in (dict, set, frozenset) or function in _COMPARING
+
+
+def _told(obj: Any) -> Any:
+    """What methods of texts may be given: nothing that cannot be told, as one of two texts.
+
+    They ask for texts by their type, and so no traced value is asked.
+    """
+    if isinstance(obj, Undefined):
+        Undefined.refuse(obj)
+    if isinstance(obj, GeneratorType):
+        return (_told(item) for item in obj)
+    if type(obj) in (list, tuple):
+        for item in obj:
+            _told(item)
+    return obj
+
+
+def _is_of_payload(obj: Any) -> bool:
+    """Whether it is a number of the payload of a structured op that is being defined."""
+    return type(obj).__module__ == "fusejit.ir.definitions.scalars"
+
+
+def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the parameters, defaults applied."""
+    try:
+        bound = own_signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise numpy_raises(error) from error
+    bound.apply_defaults()
+    return list(bound.arguments.values())

@@ -1,0 +1,228 @@
+"""The entry: a function and the arguments of one call -> `TracedFunction`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any, cast
+
+from fusejit import tracer
+from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.identity import own_signature
+from fusejit.interrupts import is_from_handler
+from fusejit.ir.complex_numbers import NotForComplex
+from fusejit.ir.host import Path
+from fusejit.ir.source import UNKNOWN, Location
+from fusejit.ir.traced import TracedFunction
+from fusejit.ir.verifier.verify import verify
+from fusejit.tracer.builder.shapes import Varies
+from fusejit.tracer.builder.trace import Trace, activated
+from fusejit.tracer.capture.bindings import bind_operations
+from fusejit.tracer.capture.finish import finish
+from fusejit.tracer.capture.front_end import run_traced
+from fusejit.tracer.capture.handlers import handler_of, is_traced
+from fusejit.tracer.flow.traced_if import TracedIf
+from fusejit.tracer.indexing.kernel_indices import connect_checks
+from fusejit.tracer.program.active_trace import outside_program
+from fusejit.tracer.program.fallback import (
+    WRONG_CALL,
+    Fallback,
+    Retrace,
+    fault_location,
+    raised_while_tracing,
+)
+from fusejit.tracer.program.locations import needs_python_where
+from fusejit.tracer.source.source_text import given_to, texts_in
+from fusejit.tracer.values.captured_reads import CapturedReads
+
+MAX_RESTARTS = 50
+
+_STRUCTURED_OPS = "fusejit.tracer.np.structured_ops"
+"""The module of those handlers that are needed only where a program uses structured ops."""
+
+
+def _fill_dispatch_table() -> None:
+    """Import the modules of handlers, which register these in `PRIMITIVES`."""
+    modules = [*pkgutil.walk_packages(tracer.__path__, f"{tracer.__name__}.")]
+    if not modules:
+        raise ImportError(f"the importer of {tracer.__name__} cannot list its modules")
+    for module in modules:
+        if module.name != _STRUCTURED_OPS:
+            importlib.import_module(module.name)
+
+
+_fill_dispatch_table()
+bind_operations()
+
+
+def trace_function(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    is_segment: bool = False,
+    undoes: bool = False,
+    formats_in_python: bool = False,
+    is_bounded: bool = False,
+    is_general: bool = False,
+) -> TracedFunction:
+    """Run ``fn`` once on traced values for its arguments and return its graph.
+
+    Nothing is executed and no argument is modified.
+
+    Parameters
+    ----------
+    fn : callable
+        A Python function.
+    args, kwargs : tuple, mapping
+        The arguments of one call.
+    is_segment : bool
+        Whether the function is a segment of one that runs already: see `fusejit.options`.
+    undoes : bool
+        Whether NumPy takes over where the call would raise after a store, which is undone.
+    formats_in_python : bool
+        Whether text of numbers is left to Python, as another variant would be needed for each.
+    is_bounded : bool
+        Whether Python runs loops that would be unrolled far: see `tracer.program.unrolling`.
+    is_general : bool
+        Whether extents of 1 are symbols like others: see `fusejit.options`.
+
+    Returns
+    -------
+    TracedFunction
+
+    Raises
+    ------
+    Fallback
+        If plain NumPy has to run the call: arguments outside the machinery, or NumPy would raise.
+    UnsupportedError
+        If the function uses something that is not traced.
+    ConcretizationError
+        If Python needs a value that is known only when the kernel runs.
+    """
+    table: dict[Any, Any] = {}
+    for _ in range(MAX_RESTARTS):
+        trace = new_trace(fn.__name__, table, _definition(fn))
+        trace.is_segment = is_segment
+        trace.undoes = undoes
+        trace.formats_in_python = is_segment or formats_in_python
+        trace.is_bounded = is_bounded
+        trace.is_general = is_general
+        try:
+            return _trace_once(fn, args, kwargs, trace)
+        except Retrace:
+            continue
+    raise UnsupportedError.at(
+        _definition(fn),
+        f"tracing reached no fixed point after {MAX_RESTARTS} attempts",
+        "please report this, and use fuse_jit(enabled=False) meanwhile",
+    )
+
+
+def new_trace(
+    name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
+) -> Trace:
+    """A trace of a function, with what the floors above the graph do for it."""
+    trace = Trace(name, table, location)
+    trace.captured_reads = CapturedReads(trace)
+    trace.handler, trace.is_traced = handler_of, is_traced
+    connect_checks(trace)
+    return trace
+
+
+def _definition(fn: Callable[..., Any]) -> Location:
+    """Where a function begins."""
+    code = fn.__code__
+    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)
+
+
+def _trace_once(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], trace: Trace
+) -> TracedFunction:
+    if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
+        importlib.import_module(_STRUCTURED_OPS)
+    bound = _bound(fn, args, dict(kwargs))
+    texts = texts_in(cast(FunctionType, fn))
+    trace.given = given_to(cast(FunctionType, fn))
+    with activated(trace):
+        paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
+        arguments = {
+            n: trace.captured_reads.read(paths[n], obj) for n, obj in bound.arguments.items()
+        }
+        result = _run(fn, trace, arguments)
+        traced = finish(trace, result, trace.location)
+    verify(traced.graph)
+    return traced
+
+
+def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by parameter name, defaults applied; falls back where the call is an error."""
+    try:
+        bound = own_signature(fn).bind(*args, **kwargs)
+    except TypeError as error:
+        raise Fallback(f"the call itself fails: {error}") from error
+    bound.apply_defaults()
+    return bound
+
+
+def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
+    """The rewritten function's result; plain NumPy raises exceptions of the user's program."""
+    try:
+        return run_traced(fn, trace, arguments)
+    except Retrace:
+        raise
+    except NotForComplex as error:
+        raise Fallback(str(error)) from error
+    except (FusejitError, Fallback, Varies) as error:
+        for region in reversed(trace.regions):
+            if region.can_unroll:
+                region.decide(True, "unroll")
+        if isinstance(error, Varies):
+            raise _of_varying(trace, error) from error
+        if isinstance(error, Fallback) and error.outcome.is_raised_by_numpy:
+            _ask_what_was_guessed(trace, error)
+        raise
+    except Exception as error:
+        if is_from_handler(error):
+            raise
+        with outside_program():
+            text = str(error)
+        if isinstance(error, TypeError) and WRONG_CALL.search(text):
+            raise Fallback(f"a call with arguments that are not traced: {text}") from error
+        is_conditional = any(isinstance(region, TracedIf) for region in trace.regions)
+        if is_conditional and isinstance(error, RecursionError):
+            why = "the end of this recursion depends on an element of an array"
+            what = f"{why}, so tracing it never ends"
+            raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
+        if is_conditional and not fault_location(error):
+            what = (
+                f"raises {type(error).__name__} under a condition that only the kernel can evaluate"
+            )
+            raise Fallback(f"{what}; return a flag, and raise outside") from error
+        _ask_what_was_guessed(trace, error)
+        # raised by the program, by what a callback did for it, or by mistake: the plain function
+        # tells
+        raise raised_while_tracing(error, text) from error
+
+
+def _of_varying(trace: Trace, error: Varies) -> NeedsPython:
+    """Leave a statement to Python that has to know an integer while tracing."""
+    if not trace.regions:
+        what = "a size, an index or a bound of a slice depends on an element of an array"
+        return needs_python_where(error, what, "pass the number as an argument of its own")
+    remedy = "write it so that it does not depend on the iteration"
+    made = needs_python_where(error, str(error), remedy)
+    made.is_loop = True
+    return made
+
+
+def _ask_what_was_guessed(trace: Trace, error: Exception) -> None:
+    """Leave it to Python if an exception follows a guess about a size that nobody knew.
+
+    ``if len(np.unique(x)) != 1: raise ValueError`` raises in every trace, and in few calls.
+    """
+    if trace.decisions.first_guess is not None:
+        raise trace.decisions.first_guess from error

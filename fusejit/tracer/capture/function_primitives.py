@@ -1,0 +1,327 @@
+"""The object behind ``_st``: the callbacks of one traced function within one trace."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fusejit.errors import FusejitError
+from fusejit.ir.host import Path
+from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.capture.attribute_access import AttributeAccess
+from fusejit.tracer.capture.generators import python_is_faster
+from fusejit.tracer.flow.conditions import (
+    and_,
+    and_value,
+    asserted,
+    chain,
+    choose,
+    none_of,
+    not_,
+    or_,
+    or_value,
+    stop_flag,
+)
+from fusejit.tracer.flow.membership import contained
+from fusejit.tracer.flow.raises import caught_inside, raises, trying
+from fusejit.tracer.flow.regions import RegionNames
+from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
+from fusejit.tracer.flow.traced_for import TracedFor
+from fusejit.tracer.flow.traced_if import TracedIf
+from fusejit.tracer.flow.traced_while import TracedWhile
+from fusejit.tracer.host.effects import text
+from fusejit.tracer.program.callables import (
+    is_library_module,
+    is_library_object,
+    is_numpy_source,
+    is_traced_type,
+)
+from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
+from fusejit.tracer.program.fallback import Fallback, Retrace
+from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.native_control import NativeIf, NativeLoop
+from fusejit.tracer.program.unrolling import within_budget
+from fusejit.tracer.values.undefined import Undefined
+
+Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class FunctionPrimitives:
+    """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
+
+    Parameters
+    ----------
+    function : FunctionType
+        The user's function.
+    path : Path or None
+        Where each call finds the function; None for the traced function itself and for functions
+        that were reached in a way that cannot be followed.
+    entry : FunctionType
+        The traced function: its globals and cells have the short paths ``global:x``, ``closure:w``.
+    """
+
+    slice = staticmethod(slice)
+
+    def __init__(
+        self,
+        function: FunctionType,
+        path: Path | None,
+        entry: FunctionType,
+        captures: CaptureRegistry,
+        access: AttributeAccess,
+        invoke: Invoke,
+        exact: Callable[[Any], Any],
+    ) -> None:
+        self._function = function
+        self._path = path
+        self._entry = entry
+        self._captures = captures
+        self._access = access
+        self._invoke = invoke
+        self.definitely_assigned: frozenset[str] = (
+            frozenset()
+        )  # see `fusejit.tracer.source.definite_assignment`
+        self._globals: dict[str, Any] = {}
+        self._closure: dict[str, Any] = {}
+        self.attr = access.attr
+        self.item = access.item
+        self.augment = access.augment
+        self.formatted = exact
+        self.same_object = functools.partial(same_object, captures)
+
+    # -------------------------------------------------------------------------------------- names
+    def load_global(self, name: str) -> Any:
+        """A global or builtin name."""
+        if name in self._globals:
+            return self._globals[name]
+        namespace = self._function.__globals__
+        path = global_path(self._function, self._path, self._entry, name)
+        if name in namespace:
+            value = self._read(path, namespace[name], f"global {name}")
+            if path is None and is_numpy_source(self._function):
+                self._captures.read_library(namespace, name, value)
+        else:
+            if path is not None:
+                self._captures.absent(path)
+            known = namespace.get("__builtins__", builtins)
+            table = known if isinstance(known, dict) else vars(known)
+            if name not in table:
+                raise NameError(f"name {name!r} is not defined", name=name)
+            value = table[name]
+            self._captures.read_library(table, name, value)
+        self._globals[name] = value
+        return value
+
+    def load_closure(self, name: str, value: Any) -> Any:
+        """A free variable; ``value`` is what its cell holds now."""
+        if name not in self._closure:
+            path = closure_path(self._function, self._path, self._entry, name)
+            self._closure[name] = self._read(path, value, f"closure {name}")
+        return self._closure[name]
+
+    def _read(self, path: Path | None, value: Any, text: str) -> Any:
+        if path is not None:
+            return self._captures.read(path, value)
+        if is_library_object(value) or is_numpy_source(self._function):
+            return value
+        what = (
+            f"{self._function.__qualname__} reads {text}, and later calls could not read it again"
+        )
+        raise needs_python(what, "pass it as an argument")
+
+    def class_binds(self, name: str) -> bool:
+        """Whether the class block that is running has assigned a name."""
+        return name in sys._getframe(1).f_locals
+
+    def store_name(self, origin: str, name: str, value: Any = None) -> NoReturn:
+        """A global or nonlocal name of somebody else is assigned."""
+        kind = "global" if origin == "global" else "nonlocal"
+        raise needs_python(f"assigns the {kind} name {name!r}", "return the new value instead")
+
+    def name_slot(self, origin: str, name: str) -> Slot:
+        """A global or nonlocal name as a target: every use is refused."""
+        return Slot(self.store_name, self.store_name, self.store_name, (origin, name))
+
+    # ------------------------------------------------------------------------------- control flow
+    def names(self) -> dict[str, Any]:
+        """The local names of the user's frame."""
+        return dict(sys._getframe(1).f_locals)
+
+    def _key(self, line: int, column: int) -> tuple[Any, ...]:
+        return (self._function.__qualname__, line, column)
+
+    def for_(
+        self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
+    ) -> TracedFor | NativeLoop:
+        """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
+        trace = running_trace()
+        if trace is None:
+            return NativeLoop(iterable)
+        loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
+        loop.definitely_assigned = self.definitely_assigned
+        return loop
+
+    def while_(self, line: int, column: int, *names: tuple[str, ...]) -> TracedWhile | NativeLoop:
+        """A ``while`` statement."""
+        trace = running_trace()
+        if trace is None:
+            return NativeLoop()
+        loop = TracedWhile(trace, self._key(line, column), RegionNames(*names))
+        loop.definitely_assigned = self.definitely_assigned
+        return loop
+
+    def if_(
+        self, condition: Any, line: int, column: int, *names: tuple[str, ...]
+    ) -> TracedIf | NativeIf:
+        """An ``if`` statement."""
+        trace = running_trace()
+        if trace is None:
+            return NativeIf(bool(condition))
+        branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
+        branches.definitely_assigned = self.definitely_assigned
+        return branches
+
+    def bound(self, obj: Any) -> Any:
+        """What a name holds that is only handed on: something, or the trace ends."""
+        if isinstance(obj, Undefined):
+            obj()
+        return obj
+
+    def chain(self, first: Any, name: str, second: Any, *others: Any) -> Any:
+        """``first < second < others[1]()``; see `chain`."""
+        return chain(self._compare, first, name, second, *others)
+
+    def _compare(self, name: str, left: Any, right: Any) -> Any:
+        if name in ("is_", "is_not"):
+            same = self.same_object(left, right)
+            return same if name == "is_" else not_(same)
+        return getattr(operator, name)(left, right)
+
+    items = staticmethod(within_budget)
+    none_of = staticmethod(none_of)
+    stop_flag = staticmethod(stop_flag)
+    not_ = staticmethod(not_)
+    and_ = staticmethod(and_)
+    or_ = staticmethod(or_)
+    and_value = staticmethod(and_value)
+    or_value = staticmethod(or_value)
+    asserted = staticmethod(asserted)
+    raises = staticmethod(raises)
+    python_is_faster = staticmethod(python_is_faster)
+    trying = staticmethod(trying)
+    choose = staticmethod(choose)
+
+    # --------------------------------------------------------------------------- calls and objects
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """``function(*args, **kwargs)``."""
+        return self._invoke(function, args, kwargs)
+
+    def text(self, *parts: Any) -> Any:
+        """An f-string that is printed: its literal parts and its values."""
+        return self._invoke(text, parts, {})
+
+    def decorator(self, function: Any) -> Callable[[Any], Any]:
+        """A decorator, applied through `call`."""
+        return lambda decorated: self._invoke(function, (decorated,), {})
+
+    def attr_slot(self, obj: Any, name: str) -> Slot:
+        """A target ``obj.name``."""
+        access = self._access
+        return Slot(access.attr, access.store_attr, access.delete_attr, (obj, name))
+
+    def item_slot(self, obj: Any, key: Any) -> Slot:
+        """A target ``obj[key]``."""
+        access = self._access
+        return Slot(access.item, access.store_item, access.delete_item, (obj, key))
+
+    def caught(self, depth: int) -> None:
+        """The user's ``except`` must not swallow what stops the trace."""
+        error = sys.exc_info()[1]
+        if error is None:
+            return
+        if isinstance(error, (FusejitError, Fallback, Retrace)):
+            raise error
+        caught_inside(error, depth)
+
+    def importing(self, module: str) -> None:
+        """An import statement in the function."""
+        if module.startswith(".") or not is_library_module(module):
+            raise needs_python(f"imports {module}", "import it at the top of the file")
+
+    def compared(self, obj: Any) -> Any:
+        """An operand of ``==`` or ``!=``, which Python compares."""
+        self._captures.compare(obj)
+        return obj
+
+    def contained(self, item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
+        """``item in container``."""
+        self._captures.compare(item)
+        self._captures.compare(container)
+        return contained(item, container, is_in)
+
+    def identity(self, obj: Any) -> Any:
+        """An operand of ``is`` that Python compares, in a chain of comparisons."""
+        if has_traced(self.bound(obj)):
+            what = "compares the identity of a traced value in a chain of comparisons"
+            raise needs_python(what, "write them one by one")
+        self._captures.identify(obj)
+        return obj
+
+    def subject(self, obj: Any, asks_identity: bool = False) -> Any:
+        """The subject of ``match``, whose patterns read natively: ``case None`` asks identity."""
+        if asks_identity and not is_told_by_patterns(self.bound(obj)):
+            what = "a pattern asks whether a traced value is None, True or False"
+            raise needs_python(what, "test it with if")
+        path = self._captures.path_of(obj)
+        if path is not None and not self._captures.is_container_copy(obj):
+            what = f"matches {self._captures.described(path)}"
+            raise needs_python(what, "test its attributes with if")
+        return obj
+
+    def pattern_value(self, value: Any) -> None:
+        """A class or dotted name in a pattern, which Python reads again by itself."""
+        if is_traced_type(type(value)):
+            raise needs_python("a pattern compares with a number from outside", "test it with if")
+        if isinstance(value, type) and any(issubclass(kind, value) for kind in _STOOD_FOR):
+            what = f"a pattern asks whether something is a {value.__name__}"
+            raise needs_python(what, "test it with isinstance")
+
+
+# what traced values stand for: Python's patterns see the traced value
+_NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
+_STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
+
+
+class Slot:
+    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``, or an item."""
+
+    __slots__ = ("_delete", "_load", "_place", "_store")
+
+    def __init__(
+        self,
+        load: Callable[..., Any],
+        store: Callable[..., None],
+        delete: Callable[..., None],
+        place: tuple[Any, Any],
+    ) -> None:
+        self._load, self._store, self._delete, self._place = load, store, delete, place
+
+    @property
+    def value(self) -> Any:
+        """The attribute or item."""
+        return self._load(*self._place)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._store(*self._place, value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._delete(*self._place)

@@ -1,0 +1,242 @@
+"""What a traced function returned as results of the graph, and how they are put together."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import NeedsPython
+from fusejit.ir.ops import GenericOp, HostCall, ReshapeOp
+from fusejit.ir.raw_reads import is_a, value_reader
+from fusejit.ir.source import Location
+from fusejit.ir.traced import (
+    ChoiceLeaf,
+    HostLeaf,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    ResultStructure,
+    StaticLeaf,
+)
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value, View
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.reshaped import give_own_memory
+from fusejit.tracer.ops.elementwise_op import copy_of
+from fusejit.tracer.ops.kernel_numbers import kernel_number
+from fusejit.tracer.ops.origins import Origin, track
+from fusejit.tracer.ops.union_operators import choice
+from fusejit.tracer.program.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
+from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.masked import MaskedElements
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
+
+_EQUAL_ONES = (str, bytes, np.dtype)
+"""Types of arguments of which a variant serves all that are equal; a result is the very one."""
+
+
+_STATIC = (
+    *CONSTANT_TYPES,
+    np.generic,
+    np.dtype,
+    type,
+    type(Ellipsis),
+    ModuleType,
+    BuiltinFunctionType,
+    np.ufunc,
+)
+
+
+class Results:
+    """Turns the object that the function returned into graph results and a structure."""
+
+    def __init__(self, trace: Trace, result: Any, where: Location) -> None:
+        self.trace = trace
+        self.where = where
+        self.results: list[Value | View] = []
+        self._containers = {id(copy): path for copy, _, path in trace.captured_reads.containers}
+        self._result_indices: dict[int, int] = {}
+        self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
+        self._uses: Counter[int] = Counter()
+        self._shared: dict[int, int] = {}
+        arrays: dict[int, TracedArray] = {}
+        result = self._with_arrays(result, arrays)
+        self._share_memory(list(arrays.values()))
+        self.structure = self._leaf(result)
+        trace.graph.results = tuple(self.results)
+
+    def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
+        """The result with static arrays traced; collects the distinct traced arrays."""
+        if type(obj) is np.ndarray:
+            obj = self.trace.captured_reads.unfollowed(obj)
+        if isinstance(obj, SymbolicNumber) and obj.is_local:
+            obj = kernel_number(obj)
+        if isinstance(obj, MaskedElements):
+            obj = obj.selected()
+        if is_union_scalar(obj) or isinstance(obj, OptionalTuple):
+            obj = choice(obj)
+        if isinstance(obj, Choice):
+            return Choice(*(self._with_arrays(o, arrays) for o in obj))
+        if isinstance(obj, TracedArray):
+            arrays[id(obj)] = obj
+            for other in _choices(obj):
+                self._with_arrays(other, arrays)
+        elif id(obj) in self._containers:
+            return obj
+        elif type(obj) is tuple:
+            return tuple(self._with_arrays(o, arrays) for o in obj)
+        elif is_named_tuple(obj):
+            return type(obj)._make(self._with_arrays(o, arrays) for o in obj)
+        elif type(obj) in (list, dict):
+            return self._container(obj, arrays)
+        return obj
+
+    def _container(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
+        """A list or dict with static arrays traced, the same one wherever it stands."""
+        if id(obj) not in self._copies:
+            self._copies[id(obj)] = None
+            if type(obj) is list:
+                made: Any = [self._with_arrays(o, arrays) for o in obj]
+            else:
+                made = {k: self._with_arrays(o, arrays) for k, o in obj.items()}
+            self._copies[id(obj)] = made
+        copy = self._copies[id(obj)]
+        if copy is None:
+            raise NeedsPython.at(self.where, f"returns a {type(obj).__name__} that holds itself")
+        self._uses[id(copy)] += 1
+        return copy
+
+    def _number(self, obj: Any) -> int | None:
+        """The number of a list or dict that stands in several places of the result."""
+        if self._uses[id(obj)] < 2:
+            return None
+        return self._shared.setdefault(id(obj), len(self._shared))
+
+    def _share_memory(self, arrays: list[TracedArray]) -> None:
+        """What NumPy would hand out as views of one array becomes views of one buffer."""
+        uses = Counter(id(a.storage.root) for a in arrays)
+        roots = {a.storage.root for a in arrays}
+        copies = Counter(id(base) for root in roots for base in root.copied_from)
+        for array in arrays:
+            give_own_memory(array)
+            storage = array.storage
+            bases = storage.root.copied_from
+            is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
+            if bases and (not storage.root.may_leave or is_seen):
+                self._require_choice(array)
+            is_segment = not array.is_whole or storage.has_gaps
+            if storage.buffer is None and (uses[id(storage.root)] > 1 or is_segment):
+                storage.to_buffer()
+                give_own_memory(array)
+        used: set[Value] = set()
+        for array in arrays:
+            storage = array.storage
+            if storage.buffer is not None:
+                continue
+            value = storage.read()
+            root = self._root(value)
+            if storage.buffer is None and (root in used or not self._is_computed(root)):
+                copied = copy_of(array, array.dtype, storage.order, "copy")
+                storage.value = root = copied.value()
+            used.add(root)
+
+    def _require_choice(self, array: TracedArray) -> None:
+        """A copy where NumPy has the very object: that is handed out if it is known which one."""
+        root = array.storage.root
+        origin = root.origin
+        if origin is not None and origin.array is array:
+            track(self.trace)
+            if root.copied_from.keys() <= origin.roots():
+                return
+        root.require_own()
+        raise Fallback(f"returns {root.copied_why}")
+
+    def _root(self, value: Value) -> Value:
+        """The value whose elements a chain of reshapes shows."""
+        while isinstance(op := self.trace.defined.get(value), ReshapeOp):
+            value = op.source
+        return value
+
+    def _is_computed(self, value: Value) -> bool:
+        """Whether an op that makes new elements defines a value (a load or a view does not)."""
+        return isinstance(self.trace.defined.get(value), GenericOp | HostCall)
+
+    def _result_index(self, array: TracedArray) -> int:
+        """The number of the graph's result that is an array."""
+        if id(array) not in self._result_indices:
+            self._result_indices[id(array)] = len(self.results)
+            storage = array.storage
+            self.results.append(storage.read() if storage.buffer is None else array.memory())
+        return self._result_indices[id(array)]
+
+    def _leaf(self, obj: Any) -> ResultStructure:
+        if isinstance(obj, TracedArray):
+            if not obj.is_known:
+                raise Fallback("which object is returned depends on a condition")
+            if obj.path is not None:
+                return PathLeaf(obj.path)
+            if obj.numpy_class is not np.ndarray:
+                what = "makes an array that may be a memmap"
+                raise NeedsPython.at(self.where, what, "convert the argument with np.asarray")
+            if (
+                obj.kind is not Kind.ARRAY
+                and (path := self.trace.captured_reads.path_of(obj)) is not None
+            ):
+                return PathLeaf(path)  # a complex number of the call
+            own = ResultLeaf(self._result_index(obj), obj.access, obj.is_view)
+            origin = obj.storage.root.origin
+            if origin is None or origin.array is not obj or origin.which is None:
+                return own
+            which = self._result_index(origin.which)
+            return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
+        if isinstance(obj, SymbolicNumber):
+            return HostLeaf(obj.expr)
+        if id(obj) in self._containers:
+            return PathLeaf(self._containers[id(obj)])
+        if isinstance(obj, Choice):
+            return ChoiceLeaf(self._result_index(obj.tag), tuple(map(self._leaf, obj.numbers)))
+        if type(obj) in (tuple, list) or is_named_tuple(obj):
+            return ResultSequence(type(obj), tuple(map(self._leaf, obj)), self._number(obj))
+        if type(obj) is dict:
+            keys = tuple(map(_exact, obj))
+            return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
+        if isinstance(obj, _STATIC) and not is_method_in_c(obj):
+            path = self.trace.captured_reads.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
+            is_argument = path is not None and path.root == "arg" and not path.steps
+            if path is not None and is_argument:
+                return PathLeaf(path)
+            if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
+                return StaticLeaf(obj)
+        path = self.trace.captured_reads.path_of(obj)
+        if path is not None:
+            return PathLeaf(path)
+        if isinstance(obj, Undefined):
+            raise Undefined.refusal(obj, self.where, "returns")
+        raise NeedsPython.at(
+            self.where,
+            f"returns an object of type {type(obj).__name__}",
+            "return arrays, numbers, strings, None, or tuples, lists and dicts of them instead",
+        )
+
+
+def _choices(array: TracedArray) -> tuple[TracedArray, ...]:
+    """What an array may be instead of itself, where it is known which one."""
+    origin: Origin | None = array.storage.root.origin
+    if origin is None or origin.array is not array or origin.which is None:
+        return ()
+    return origin.objects
+
+
+def _exact(key: Any) -> Any:
+    """A dict key as Python would have it."""
+    if isinstance(key, SymbolicNumber):
+        return key.exact()
+    return tuple(map(_exact, key)) if type(key) is tuple else key

@@ -1,1 +1,0 @@
-"""Loops, conditionals and exceptions: decided while tracing, or ops of the graph."""

@@ -1,0 +1,1 @@
+"""Loops, conditionals and exceptions."""

@@ -1,0 +1,61 @@
+"""``item in container`` of the traced program.
+
+Of an array that is ``(container == item).any()``, as NumPy has it. Of Python's containers of
+numbers it is a comparison with each of them where only the kernel knows the item.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.types import Kind
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.np.elementwise.ufuncs import operator_call
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
+
+
+def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
+    """``item in container``: a bool, or a number of the kernel.
+
+    ``is_in`` is Python's own test, made in the user's function.
+    """
+    if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
+        if is_number(item) or isinstance(item, TracedArray):
+            same = operator_call(np.equal, (container, item))
+            return as_kernel_number(PRIMITIVES[np.any](same), Kind.PYTHON, BOOL)
+    elif is_kernel_number(item) or (isinstance(item, SymbolicNumber) and item.is_local):
+        if type(container) is range:
+            return _in_range(item, container)
+        if type(container) in (tuple, list, set, frozenset, dict) and all(
+            map(is_number, container)
+        ):
+            return _any(item is one or operator.eq(item, one) for one in container)
+    return is_in(item, container)
+
+
+def _in_range(item: Any, numbers: range) -> Any:
+    if not numbers:
+        return False
+    low, high = sorted((numbers[0], numbers[-1]))
+    tests = [item >= low, item <= high, (item - low) % abs(numbers.step) == 0]
+    missing = _any(operator_call(np.logical_not, (test,)) for test in tests)
+    return operator_call(np.logical_not, (missing,))
+
+
+def _any(flags: Any) -> Any:
+    """Whether one of some flags is raised."""
+    found: Any = False
+    for flag in flags:
+        if flag is True:
+            return True
+        if flag is not False:
+            number = as_kernel_number(flag, Kind.SCALAR, BOOL)
+            found = number if found is False else found | number
+    return found if found is False else as_kernel_number(found, Kind.PYTHON, BOOL)

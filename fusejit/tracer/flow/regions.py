@@ -1,0 +1,338 @@
+"""What loops and conditionals have in common while they are traced: names, joins, what leaves them.
+
+The rewritten program (`tracer.capture.rewrite_control`) runs the body of a traced region once, on
+symbols. A region knows the names that are assigned inside. Numbers become values that the op
+carries; an array that is bound again in each iteration becomes memory that holds the newest one.
+What has to be known before (the type of a number after the first iteration, say) is found by
+tracing again: `Retrace`, with a decision in the trace's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import Block, Op
+from fusejit.ir.source import Location
+from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.ops.number_values import type_text
+from fusejit.tracer.ops.union_types import narrowed, type_of
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import current_location, needs_python, unsupported
+from fusejit.tracer.program.python_state import PythonState
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.masked import MaskedElements
+from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
+
+_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
+
+
+_MADE_INSIDE = "was made in a loop or a conditional that has ended"
+
+
+class RegionNames(NamedTuple):
+    """The names that a loop or a conditional is about.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What is assigned inside.
+    live : tuple of str
+        What is read outside.
+    flags : tuple of str
+        Of a loop: the flags that may end it.
+    dead : tuple of str
+        Of a loop: what each iteration binds before it reads it, and nothing else reads.
+    targets : tuple of str
+        Of a ``for`` loop: what its head binds and the program reads.
+    bound : tuple of str
+        Of a ``for`` loop: all that its head binds.
+    """
+
+    names: tuple[str, ...]
+    live: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
+
+
+class Region:
+    """A loop or a conditional of the program at one place of the trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        The place in the program, under which decisions are kept.
+    about : RegionNames
+    """
+
+    can_unroll = False
+    repeats = False  # whether its blocks may run several times
+    definitely_assigned: frozenset[str] = (
+        frozenset()
+    )  # names that have a value wherever they are read
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        self.trace = trace
+        self.key = key
+        self.names = about.names
+        self.live = frozenset(about.live)
+        self.location: Location = current_location()
+        self._states: list[PythonState] = []
+        self._before: dict[str, Any] = {}  # what the names held in front
+        self._tuples: dict[str, tuple[type, list[str], str | None]] = {}  # class, items, flag
+
+    def own_names(self) -> frozenset[str]:
+        """The names that the body may give another object."""
+        return frozenset(self.names)
+
+    def is_sure(self, name: str, missing: Any) -> bool:
+        """Whether a name is live after the region (uses that would raise NameError excluded)."""
+        if missing is ABSENT:
+            return True
+        if name.startswith("_st"):  # the result of a `return` has a flag
+            return Undefined.is_unbound(missing)
+        return (
+            name in self.definitely_assigned and name in self.live and Undefined.is_unbound(missing)
+        )
+
+    def type_test(self) -> TypeTest | None:
+        """What is known of the type of a number in the block that is open."""
+        return None
+
+    # -- decisions --------------------------------------------------------------------------------
+    def decided(self, what: str, *more: Any) -> Any:
+        """A decision of an earlier attempt, or None."""
+        return self.trace.table.get((self.key, what, *more))
+
+    def decide(self, value: Any, what: str, *more: Any) -> NoReturn:
+        """Take a decision that earlier ops should have known: start the trace again."""
+        if self.trace.table.get((self.key, what, *more)) == value:
+            raise unsupported(
+                f"the loop does not reach a fixed point ({what} {more})", "write it more simply"
+            )
+        if what in _OTHER_VISITS:
+            for key in [k for k in self.trace.table if k[1] == "type"]:
+                del self.trace.table[key]
+        self.trace.table[(self.key, what, *more)] = value
+        raise Retrace
+
+    def look_up(self, names: Mapping[str, Any], name: str) -> Any:
+        """What a name holds, if that can be seen here: what an ended block made cannot.
+
+        A name may be that of an item of a tuple, ``at[0]``.
+        """
+        base, *places = name.split("[")
+        obj = names.get(base, UNDEFINED)
+        for place in places:
+            obj = _item(obj, place.rstrip("]"))
+        return self._seen(obj, name)
+
+    def _seen(self, obj: Any, name: str) -> Any:
+        obj = narrowed(obj)
+        if isinstance(obj, OptionalTuple):
+            if not self.trace.is_open(obj.tag.storage.home):
+                return Undefined(name, _MADE_INSIDE)
+            return OptionalTuple(obj.tag, self._seen(obj.items, name))
+        if is_tuple(obj):
+            items = [self._seen(item, f"{name}[{k}]") for k, item in enumerate(obj)]
+            same = all(one is item for one, item in zip(items, obj, strict=True))
+            return obj if same else tuple_of(type(obj), items)
+        trace = self.trace
+        if is_union_scalar(obj):
+            is_seen = trace.is_open(obj.value.storage.home) and trace.is_open(obj.tag.storage.home)
+            return obj if is_seen else Undefined(name, _MADE_INSIDE)
+        if isinstance(obj, MaskedElements) and self._needs_array(name):
+            obj = obj.selected()
+        left: tuple[AffineExpr, ...] = ()
+        if isinstance(obj, SymbolicNumber):
+            left = () if obj.affine is None else (obj.affine,)
+        elif isinstance(obj, TracedArray):
+            if not trace.is_open(obj.storage.home):
+                return Undefined(name, _MADE_INSIDE)
+            left = (*obj.map.results, *obj.extents)
+        if all(map(trace.locals.is_visible, left)):
+            return obj
+        return Undefined(name, "depends on a loop that has ended")
+
+    def _needs_array(self, name: str) -> bool:
+        """Whether a name must hold an array at the end, and not elements under a mask."""
+        return name in self.live or is_array(self._before.get(name))
+
+    # -- blocks -----------------------------------------------------------------------------------
+    def open(self, block: Block) -> None:
+        """Ops go into ``block`` from here on."""
+        self.trace.blocks.append(block)
+        self.trace.regions.append(self)
+        self._states.append(PythonState(self.own_names()))
+
+    def close(self) -> Block:
+        """Ops go where they went before; nothing of Python's own may have changed meanwhile."""
+        changed = self._states.pop().change()
+        if changed is not None:
+            what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
+            raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
+        self.trace.regions.pop()
+        block = self.trace.blocks.pop()
+        self.trace.locals.forget(block)
+        return block
+
+    def emit(self, op: Op) -> None:
+        """Append the op of the region after what was computed before it."""
+        op.location = self.location
+        self.trace.append(op, self.trace.block)
+
+    # -- tuples -----------------------------------------------------------------------------------
+    def taken_apart(self, name: str, obj: Any, may_be_none: bool = False) -> dict[str, Any]:
+        """The items of a tuple as what names hold; else what the name itself holds.
+
+        Of one that may be None there is a flag as well, which is true for the tuple.
+        """
+        held = items_of(obj)
+        if held is None:
+            return {name: obj}
+        may_be_none |= isinstance(obj, OptionalTuple)
+        flag = flag_of(name) if may_be_none else None
+        items = [f"{name}[{k}]" for k in range(len(held))]
+        self._tuples[name] = (type(held), items, flag)
+        parts = [*items, *([] if flag is None else [flag])]
+        self.live |= set(parts if name in self.live else ())
+        self.definitely_assigned |= set(parts if name in self.definitely_assigned else ())
+        inner = [self.taken_apart(n, o) for n, o in zip(items, held, strict=True)]
+        made = {n: o for part in inner for n, o in part.items()}
+        if flag is not None:
+            made[flag] = obj.tag if isinstance(obj, OptionalTuple) else True
+        return made
+
+    def put_together(self, name: str, held: Mapping[str, Any]) -> Any:
+        """What a name holds, from what it or the items of its tuple hold."""
+        if name not in self._tuples:
+            return held[name]
+        kind, items, flag = self._tuples[name]
+        made = tuple_of(kind, [self.put_together(item, held) for item in items])
+        if flag is None or held[flag] is True:
+            return made
+        return OptionalTuple(as_kernel_number(held[flag]), made)
+
+    # -- values -----------------------------------------------------------------------------------
+    def argument(self, name: str, type_: NumberType) -> Value:
+        """A number that a block takes."""
+        kind, dtype = type_
+        return Value(self.trace.unique_name(name), TensorType(dtype, ()), kind)
+
+    def result_of(self, value: Value) -> Value:
+        """A value of the type of ``value``, for a result of the op."""
+        base = value.name if value.type.rank == 0 else "v"
+        return Value(self.trace.unique_name(base), value.type, value.kind, value.order)
+
+
+def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:
+    """Whether another name than ``name`` has an array of a storage, or a container of such."""
+    return any(_holds(held, storage) for other, held in names.items() if other != name)
+
+
+def _holds(held: Any, storage: Storage) -> bool:
+    if isinstance(held, list | tuple | dict):
+        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
+    if not isinstance(held, TracedArray):
+        return False
+    root = held.storage.root
+    return root is storage or storage in root.copied_from
+
+
+def is_tuple(obj: Any) -> bool:
+    """Whether an object is a tuple, whose items are what the program has put there."""
+    return type(obj) is tuple or is_named_tuple(obj)
+
+
+def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
+    """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
+    if obj is None or isinstance(obj, OptionalTuple):
+        obj = items_of(obj) if may_be_none else None
+        if obj is None:
+            return may_be_none
+    return type(obj) is kind and bool(len(obj) == count)
+
+
+def items_of(obj: Any) -> Any:
+    """The tuple that an object is, or may be; None if there is none."""
+    if isinstance(obj, OptionalTuple):
+        return obj.items
+    return obj if is_tuple(obj) else None
+
+
+def flag_of(name: str) -> str:
+    """The name of the bool that says whether ``name`` holds a tuple, not None."""
+    return f"{name}[?]"
+
+
+def _item(obj: Any, place: str) -> Any:
+    """What the name of a part of a tuple holds: an item, or the flag."""
+    if place == "?":
+        return obj.tag if isinstance(obj, OptionalTuple) else obj is not None
+    held, at = items_of(obj), int(place)
+    if held is None:
+        return ABSENT if obj is None else UNDEFINED
+    return held[at] if at < len(held) else UNDEFINED
+
+
+def tuple_of(kind: type, items: Sequence[Any]) -> Any:
+    """A tuple of the class ``kind``."""
+    return getattr(kind, "_make", kind)(items)
+
+
+def is_array(obj: Any) -> bool:
+    """Whether it is an array to the program."""
+    return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
+
+
+def is_untraced_value(obj: Any) -> bool:
+    """Whether an object is a number, a text or None: nothing of the trace."""
+    return type(obj) in (bool, int, float, np.float64, str, type(None))
+
+
+def same_object(trace: Trace, left: Any, right: Any) -> bool:
+    """Whether two objects of the trace are one to the program."""
+    if left is right:
+        return True
+    if isinstance(left, SymbolicNumber) and isinstance(right, SymbolicNumber):
+        return left.affine is not None and left.affine == right.affine
+    if is_array(left) and is_array(right):
+        return same_view(left, right)
+    if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
+        return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
+    if type(left) is type(right) and is_untraced_value(left):
+        return left == right and repr(left) == repr(right)
+    return False
+
+
+def describe(obj: Any) -> str:
+    """The type of an object as messages name it."""
+    if is_number(obj) or is_union_scalar(obj):
+        return type_text(type_of(obj))
+    if is_array(obj):
+        sizes = " x ".join(map(str, obj.extents))
+        return f"an array of {obj.dtype} of shape ({sizes})"
+    if obj is None or isinstance(obj, str | type):
+        return repr(obj)
+    if isinstance(obj, Undefined):
+        return "bound to another kind of object, or not at all,"
+    return f"a {type(obj).__name__}"
+
+
+def extents_are_captured(trace: Trace, extents: Sequence[AffineExpr]) -> bool:
+    """Whether extents are the same in all iterations."""
+    return not any(trace.decisions.is_local(e) for e in extents)

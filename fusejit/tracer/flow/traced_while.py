@@ -1,0 +1,129 @@
+"""``while`` loops: run by Python as long as the condition is known, else traced as one `Loop`.
+
+::
+
+    _c = _st.while_(('x', 'k'), (...))
+    while _c.again():
+        if _c.enters: x, k = _c.enter(locals())
+        if not _c.test(x > tol): break
+        ...
+        if _c.leaves: _c.leave(locals())
+    if _c.is_traced: x, k = _c.result()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fusejit.budget import check_budget
+from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
+from fusejit.ir.types import Kind
+from fusejit.tracer.builder.shapes import Varies
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow.regions import RegionNames
+from fusejit.tracer.flow.traced_loop import TracedLoop
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.program.unrolling import UnrollBudget
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.union_scalar import is_union_scalar
+
+
+class TracedWhile(TracedLoop):
+    """One ``while`` statement at one place of the trace."""
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
+        self.is_traced = self.enters = self.leaves = bool(self.decided("traced"))
+        self._passes = 0
+        self._condition: Block | None = None
+        self._budget = UnrollBudget(trace)
+
+    def again(self) -> bool:
+        """Whether Python runs the body once more: a traced body is run once."""
+        self._passes += 1
+        if not self.is_traced:
+            self._budget.spend()
+        return not self.is_traced or self._passes == 1
+
+    def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Begin the condition; what the names hold in it and in the body."""
+        self.begin(names)
+        self.open(Block(arguments=self.arguments()))
+        self.show_changing_buffers()
+        return self.entries()
+
+    def cuts(self) -> bool:
+        """Whether arrays may lose rows in an iteration."""
+        return self.is_traced
+
+    def test(self, condition: Any) -> bool:
+        """The condition: Python's truth, or the end of the condition's block."""
+        check_budget()
+        if not self.is_traced:
+            return self._is_true(condition)
+        go_on = as_kernel_number(truth_of(condition))
+        asked = walk(self.trace.block)
+        if self.stoppers() and any(op.effect is not Effect.PURE for op in asked):
+            go_on = self._asked_unless_stopped(go_on)
+        else:
+            go_on = self.unless_stopped(go_on, self.flags)
+        yields = (go_on.value(),)
+        block = self.close()
+        block.yields = yields
+        self._condition = block
+        self.open(Block(arguments=block.arguments))
+        self.bind_rows_again()
+        return True
+
+    def stoppers(self) -> list[str]:
+        """The flags that end the loop."""
+        return [flag for flag in self.flags if self.argument_of(flag) is not None]
+
+    def _asked_unless_stopped(self, go_on: TracedArray) -> TracedArray:
+        """The condition inside a conditional: after a ``break`` it draws nothing, and no index in
+        it is out of bounds."""
+        trace = self.trace
+        condition = Block(yields=(go_on.value(),))
+        condition.ops, trace.block.ops = trace.block.ops, []
+        goes = self.unless_stopped(as_kernel_number(True), self.flags).value()
+        otherwise = Block()
+        trace.blocks.append(otherwise)
+        otherwise.yields = (as_kernel_number(False).value(),)
+        trace.blocks.pop()
+        result = trace.new_value(go_on.dtype, (), Kind.PYTHON)
+        trace.emit(
+            Cond(results=(result,), predicate=goes, then_block=condition, else_block=otherwise)
+        )
+        return TracedArray.of_value(trace, result)
+
+    def _is_true(self, condition: Any) -> bool:
+        if is_union_scalar(condition) or (
+            isinstance(condition, TracedArray) and not condition.ndim
+        ):
+            self.decide(True, "traced")
+        if isinstance(condition, SymbolicNumber):
+            if self._passes == 1 and not self.decided("unroll"):
+                self.can_unroll = True
+                self.decide(True, "traced")
+            try:
+                return bool(condition)
+            except Varies:
+                self.decide(True, "traced")
+        return bool(condition)
+
+    def stops(self, flag: Any) -> bool:
+        """At the end of the body: whether ``break`` or ``return`` was met."""
+        if isinstance(flag, TracedArray) and not self.is_traced:
+            self.decide(True, "traced")
+        return False if self.is_traced else bool(flag)
+
+    def leave(self, names: Mapping[str, Any]) -> None:
+        """End the body: what the names hold now is carried on, and the op is made."""
+        self.end(names)
+        yields = self.yields(names)
+        body = self.close()
+        body.yields = yields
+        assert self._condition is not None
+        self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))

@@ -1,1 +1,0 @@
-"""Statements that end a trace or split a function into segments."""

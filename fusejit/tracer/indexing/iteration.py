@@ -1,0 +1,172 @@
+"""What a ``for`` loop runs over: how many items, and the item of each number.
+
+``range``, arrays (by rows), ``enumerate``, ``zip`` and ``reversed`` of them; any other iterable is
+left to Python.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import Trace, current_trace
+from fusejit.tracer.indexing.kernel_indices import (
+    affine_index,
+    bound_number,
+    check_ends,
+    counted,
+    require_positive,
+    scalar,
+    symbol_of,
+)
+from fusejit.tracer.ops.kernel_numbers import is_kernel_number
+from fusejit.tracer.program.active_trace import active_trace
+from fusejit.tracer.program.fallback import numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A sequence of ``length`` items; ``item(k)`` is the one of number ``k``, an int or a number.
+
+    It has none where the length is negative, as ``range(-1)``.
+
+    Python itself may iterate over it too, where the length is then exact.
+    """
+
+    length: AffineExpr
+    item: Callable[[Any], Any]
+
+    def __repr__(self) -> str:
+        if active_trace() is not None:
+            raise needs_python(
+                "makes text of an iterable of values that change with each call", MOVE_OUTSIDE
+            )
+        return f"<traced items, {self.length} of them>"
+
+    def __iter__(self) -> Iterator[Any]:
+        count = current_trace().decisions.exactly(self.length, "the number of items of a loop")
+        return (self.item(k) for k in range(count))
+
+    def __len__(self) -> int:
+        count = current_trace().decisions.exactly(self.length, "the number of items of a loop")
+        return max(0, count)
+
+
+def items_of(obj: Any) -> Items | None:
+    """The items of something that a traced loop can run over."""
+    if isinstance(obj, Items):
+        return obj
+    if type(obj) is range:
+        start, step = obj.start, obj.step
+        return Items(AffineExpr.const(len(obj)), lambda k: start + k * step)
+    if isinstance(obj, TracedArray):
+        if not obj.ndim:
+            raise numpy_raises("TypeError: iteration over a 0-d array")
+        return Items(obj.extents[0], lambda k: obj[k])
+    return None
+
+
+def _affine(obj: Any) -> AffineExpr:
+    if is_kernel_number(obj):
+        return symbol_of(current_trace(), obj)
+    return as_affine(obj, "TypeError: '{1}' object cannot be interpreted as an integer")
+
+
+@primitive(range)
+def range_of(*args: Any) -> Any:
+    """``range`` with a bound that changes with each call or each iteration."""
+    if not any(isinstance(a, SymbolicNumber) or is_kernel_number(a) for a in args):
+        return NotImplemented
+    if not 1 <= len(args) <= 3:
+        raise numpy_raises("TypeError: range expected 1 to 3 arguments")
+    start, stop = (0, args[0]) if len(args) == 1 else args[:2]
+    step = args[2] if len(args) == 3 else 1
+    trace = current_trace()
+    varying = affine_index(trace, step)
+    if varying is not None:
+        return _range_of_steps(trace, start, stop, step, varying)
+    step = step.__index__()
+    if step == 0:
+        raise numpy_raises("ValueError: range() arg 3 must not be zero")
+    first, last = _affine(start), _affine(stop)
+    check_ends(trace, *((last, first) if step > 0 else (first, last)), abs(step))
+    distance = last - first if step > 0 else first - last
+    length = trace.decisions.canonical((distance + (abs(step) - 1)).floordiv(abs(step)))
+
+    def item(k: Any) -> Any:
+        return affine_number(trace, first) + k * step
+
+    return Items(length, item)
+
+
+def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineExpr) -> Items:
+    """A ``range`` whose step only the kernel knows, which must be positive."""
+    require_positive(trace, by)
+    first, last = _affine(start), _affine(stop)
+    check_ends(trace, last, first, 1)
+
+    def length(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return counted(builder, ref(last - first), ref(by))
+
+    count = scalar(trace, "length", I64, length)
+    return Items(
+        bound_number(trace, count, AffineExpr.const(0), None),
+        lambda k: affine_number(trace, first) + k * step,
+    )
+
+
+@primitive(enumerate)
+def enumerate_of(iterable: Any, start: Any = 0) -> Any:
+    """``enumerate`` of what a traced loop can run over."""
+    items = _traced_items(iterable)
+    if items is None:
+        return NotImplemented
+    return Items(items.length, lambda k: (k + start, items.item(k)))
+
+
+@primitive(builtins.reversed)
+def reversed_of(sequence: Any) -> Any:
+    """``reversed`` of what a traced loop can run over."""
+    items = _traced_items(sequence)
+    if items is None:
+        return NotImplemented
+    last = affine_number(current_trace(), items.length - 1)
+    return Items(items.length, lambda k: items.item(last - k))
+
+
+@primitive(zip)
+def zip_of(*iterables: Any, **kwargs: Any) -> Any:
+    """``zip`` of arrays and ranges; the shortest decides, with ``strict`` they are equally long."""
+    strict = kwargs.pop("strict", False)
+    if (
+        kwargs
+        or type(strict) is not bool
+        or not any(_traced_items(i) is not None for i in iterables)
+    ):
+        return NotImplemented
+    parts = [items_of(i) for i in iterables]
+    if any(p is None for p in parts):
+        return NotImplemented
+    known = [p for p in parts if p is not None]
+    decisions = current_trace().decisions
+    length = known[0].length
+    for part in known[1:]:
+        if strict:
+            if not decisions.equal(length, part.length, "the sequences of a zip are equally long"):
+                raise numpy_raises("ValueError: zip() arguments of different lengths")
+        elif not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
+            length = part.length
+    return Items(length, lambda k: tuple(p.item(k) for p in known))
+
+
+def _traced_items(obj: Any) -> Items | None:
+    """Items whose number is not an int of the program's text."""
+    return items_of(obj) if isinstance(obj, Items | TracedArray) else None

@@ -1,1 +1,0 @@
-"""Functions that create, join and rearrange arrays."""

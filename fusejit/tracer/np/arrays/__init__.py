@@ -1,0 +1,1 @@
+"""Functions that index, create, join and rearrange arrays."""

@@ -1,0 +1,1 @@
+"""Python's functions on numbers; complex numbers."""

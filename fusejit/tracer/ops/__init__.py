@@ -1,0 +1,1 @@
+"""Operations on traced values: elementwise, stores, numbers of the kernel."""

@@ -1,0 +1,62 @@
+"""Numbers of a region as values of the graph: one each, and more for those of several types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number
+from fusejit.tracer.ops.union_types import tag, wide
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionType
+
+
+def number_value(obj: Any, type_: NumberType) -> Value:
+    """A number as a value of the current block."""
+    value: Value = as_kernel_number(obj, *type_).value()
+    return value
+
+
+def number_values(obj: Any, type_: NumberType | UnionType) -> tuple[Value, ...]:
+    """A number as values of the current block: itself, and its tag if it has one of several types.
+
+    The types of these values are `types_of_values`.
+    """
+    if not isinstance(type_, UnionType):
+        return (number_value(obj, type_),)
+    return wide(obj, type_.dtype).value(), tag(obj, type_).value()
+
+
+def types_of_values(type_: NumberType | UnionType) -> tuple[NumberType, ...]:
+    """The types of the values that a number is made of."""
+    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, UnionType) else (type_,)
+
+
+def zero(type_: NumberType | UnionType) -> Any:
+    """A number of a type that nothing reads, or the first of several types."""
+    own = type_.types[0] if isinstance(type_, UnionType) else type_
+    if own is None:
+        return None
+    kind, dtype = own
+    number = dtype.type(0)
+    return number.item() if kind is Kind.PYTHON else number
+
+
+def of_values(trace: Trace, type_: NumberType | UnionType, values: Sequence[Value]) -> Any:
+    """The number of a type that is made of values."""
+    made = [TracedArray.of_value(trace, value) for value in values]
+    return UnionScalar(type_, *made) if isinstance(type_, UnionType) else made[0]
+
+
+def type_text(type_: NumberType | UnionType | None) -> str:
+    """The type of a number as messages name it."""
+    if type_ is None:
+        return "None"
+    if isinstance(type_, UnionType):
+        return " or ".join(map(type_text, type_.types))
+    kind, dtype = type_
+    name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
+    return name if kind is Kind.PYTHON else f"np.{dtype}"

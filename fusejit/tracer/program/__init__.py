@@ -1,0 +1,1 @@
+"""The user's program: frames, functions, objects, and what ends a trace."""

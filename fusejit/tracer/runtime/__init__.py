@@ -1,1 +1,0 @@
-"""The trace: primitives that the rewritten source calls, and the graph under construction."""

@@ -1,0 +1,1 @@
+"""The program's source: names, scopes, jumps, where its text comes from."""
