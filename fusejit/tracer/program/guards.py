@@ -63,6 +63,10 @@ _KEYS = (str, bytes, int, float, complex, bool, type(None), type(Ellipsis))
 _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of ``__flags__``
 _COMPARING = ("__eq__", "__hash__")
 _OPERATORS = ("__lt__", "__add__", "__sub__", "__mul__", "__or__", "__and__")
+_CONVERTING = (
+    *("__array__", "__array_interface__", "__array_struct__", "__buffer__", "__len__"),
+    *("__getitem__", "__float__", "__int__", "__index__", "__complex__"),
+)
 _WRITING = ("__repr__", "__str__", "__format__")
 
 
@@ -166,6 +170,11 @@ def compared_by(kind: type) -> MethodAuthor:
 def written_by(kind: type) -> MethodAuthor:
     """Who has written how objects of a class are made text."""
     return method_author_of(kind, _WRITING)
+
+
+def is_converted_by_user_code(kind: type) -> bool:
+    """Whether NumPy runs methods of the user's to make an array of objects of a class."""
+    return any(method_author_of(kind, (name,)) is MethodAuthor.USER for name in _CONVERTING)
 
 
 def runs_no_user_code(key: object) -> bool:

@@ -22,7 +22,8 @@ from fusejit.tracer.np.arrays.joins import array_of_list
 from fusejit.tracer.ops.axis_order import Order
 from fusejit.tracer.ops.elementwise_op import copy_of, full
 from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.program.guards import is_converted_by_user_code
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import as_array as with_selected
 from fusejit.tracer.values.operand_types import (
@@ -159,6 +160,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
     if mode is not None and isinstance(copy, mode):
         copy = {mode.ALWAYS: True, mode.NEVER: False, mode.IF_NEEDED: None}[copy]
     if not contains_traced(obj) and not isinstance(obj, np.ndarray):
+        _require_plain_items(obj)
         try:
             made = np.array(obj, dtype)
         except (TypeError, ValueError, OverflowError) as error:
@@ -185,6 +187,16 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
     if wanted == array.dtype:
         wanted = array.dtype  # a copy of longlong is not int64
     return copy_of(array, wanted, axes_of_order(array, order), "copy", Kind.ARRAY)
+
+
+def _require_plain_items(obj: Any) -> None:
+    """Leave an array to Python whose making runs code of the user's: it may meet traced values."""
+    for item in obj if isinstance(obj, list | tuple) else (obj,):
+        if type(item) in (list, tuple):
+            _require_plain_items(item)
+        elif is_converted_by_user_code(type(item)):
+            what = f"makes an array of objects of class {type(item).__name__}"
+            raise needs_python(what, "make it of the numbers that they hold")
 
 
 def _of_list(items: Any, dtype: Any, order: str) -> TracedArray:
