@@ -25,6 +25,9 @@ class Pair:
     def __getitem__(self, index: Any) -> Pair:
         return Pair(self.first[index], self.second[index])
 
+    def __len__(self) -> int:
+        return len(self.first)
+
     def __mul__(self, other: Pair) -> Pair:
         return Pair(self.first * other.first, self.second * other.second)
 
@@ -49,10 +52,9 @@ class Length:
         return float(self.metres)
 
 
-def pairs(x: Any) -> Any:
-    pair = Pair(x + 1, x * 2)
+def pairs(x: Any, pair: Pair) -> Any:
     made = np.array([pair, pair * pair])
-    return made.dtype, made.shape, [p.first for p in made]
+    return made.dtype, made.shape, x + 1
 
 
 def rows(x: Any) -> Any:
@@ -69,7 +71,13 @@ def given(x: Any, row: Row) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "others"), [(pairs, ()), (rows, ()), (numbers, ()), (given, (Row([4.0, 5, 6]),))]
+    ("function", "others"),
+    [
+        (pairs, (Pair(np.ones(2), np.ones(2)),)),
+        (rows, ()),
+        (numbers, ()),
+        (given, (Row([4.0, 5, 6]),)),
+    ],
 )
 def test_arrays_of_objects(function: Callable[..., Any], others: tuple[Any, ...]) -> None:
     decorated = decorate(function, jit=False)
