@@ -128,8 +128,8 @@ class Calls:
         if is_stop(getattr(function, "__name__", "")):
             raise Fallback(f"{here()}: the program stops in a debugger")
         owner = getattr(function, "__self__", None)
-        if type(owner) in _GENERATORS:
-            return draw(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
+        if type(owner) in _GENERATORS and (drawn := self._trace.handler(draw)) is not None:
+            return drawn(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
         if kind is MethodType:
             if is_traced_type(type(function.__self__)):
                 return function(*args, **kwargs)

@@ -49,6 +49,9 @@ def text(*parts: Any) -> Any:
     return "".join(p if type(p) is str else _formatted(*p) for p in parts)
 
 
+primitive(text)(text)  # its own handler, as of a call
+
+
 def _shows_traced(trace: Trace, obj: Any) -> bool:
     if isinstance(obj, list | tuple):
         return any(_shows_traced(trace, o) for o in obj)

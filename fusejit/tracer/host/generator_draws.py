@@ -13,6 +13,7 @@ import numpy as np
 
 from fusejit.ir import host_calls
 from fusejit.ir.host import Path
+from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
@@ -81,6 +82,9 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         raise unsupported(f"{name} with out= is not traced", "assign its result: out[...] = ...")
     function = getattr(owner, method) if path else getattr(sample.like, method)
     return host_call(name, function, args, kwargs, rng=sample)
+
+
+primitive(draw)(draw)  # its own handler: a trace may have none
 
 
 def _require_one_path(rng: Any) -> None:

@@ -17,9 +17,10 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.creation import array_from, shape_argument
 from fusejit.tracer.ops.elementwise_op import copy_of, require_extents
 from fusejit.tracer.program.fallback import numpy_raises
+from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
-from fusejit.tracer.values.operand_types import operand_of
+from fusejit.tracer.values.operand_types import operand_of, represented_type
 
 
 def array_operand(obj: Any) -> TracedArray:
@@ -48,9 +49,11 @@ def with_leading_axes(array: TracedArray, rank: int) -> TracedArray:
 def target_operand(obj: Any) -> TracedArray:
     """The array that a function stores into: it is one, or NumPy raises."""
     array = operand_of(obj).array
-    if array is None:
-        raise numpy_raises("TypeError: the argument to be changed is no array")
-    return array
+    if array is not None and array.kind is Kind.ARRAY:
+        return array
+    if issubclass(represented_type(obj), np.generic):  # some functions store into it in vain
+        raise needs_python("stores into a number", "store into an array of one number")
+    raise numpy_raises("TypeError: the argument to be changed is no array")
 
 
 def normalize_axis(axis: Any, rank: int) -> int:

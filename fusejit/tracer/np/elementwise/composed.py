@@ -12,7 +12,7 @@ from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.creation import array_from, natural_dtype
-from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.indexing.view_functions import same_view, target_operand
 from fusejit.tracer.np.arrays.conversions import copy_method
 from fusejit.tracer.np.elementwise.ufuncs import CLIP, call_ufunc, operator_call
 from fusejit.tracer.ops.copy_order import require_copied_at_once
@@ -185,6 +185,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
         raise Fallback("np.copyto into an array that is not of this trace")
+    dst = target_operand(dst)
     if dst.stores is not WriteAccess.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
@@ -221,6 +222,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
     if not isinstance(a, TracedArray):
         raise Fallback("np.putmask into an array that is not of this trace")
+    a = target_operand(a)
     operand, chosen = operand_of(values), array_from(mask)
     if operand.array is not None:
         if not np.can_cast(operand.array.dtype, a.dtype, "safe"):

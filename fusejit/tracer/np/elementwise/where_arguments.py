@@ -25,6 +25,7 @@ from fusejit.tracer.builder.primitives import (
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.indexing.creation import array_from
+from fusejit.tracer.indexing.view_functions import target_operand
 from fusejit.tracer.np.arrays.conversions import astype
 from fusejit.tracer.np.elementwise.composed import copyto
 from fusejit.tracer.np.elementwise.ufuncs import apply_ufunc, where
@@ -184,6 +185,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """``arr[mask] = vals``, repeated as often as the mask is true."""
     if not isinstance(arr, TracedArray):
         raise Fallback("np.place into an array that is not of this trace")
+    arr = target_operand(arr)
     chosen = array_from(mask)
     if not has_extents(chosen.extents, arr.extents):
         what = "np.place with a mask of another shape than the array is not traced"
