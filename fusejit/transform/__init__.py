@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fusejit.transform.core.arguments import Parts as Parts
     from fusejit.transform.core.errors import ScheduleError as ScheduleError
-    from fusejit.transform.handle import Handle as Handle
     from fusejit.transform.saved import load_recipe as load_recipe
+    from fusejit.transform.schedules import Handle as Handle
     from fusejit.transform.schedules import Schedule as Schedule
     from fusejit.transform.schedules import schedule as schedule
     from fusejit.transform.tuning import TuneResult as TuneResult
     from fusejit.transform.tuning import tune as tune
 
 _HOMES = {
-    "Handle": "handle",
+    "Handle": "schedules",
     "Parts": "core.arguments",
     "Schedule": "schedules",
     "ScheduleError": "core.errors",

@@ -8,35 +8,41 @@ So the text is legal for the traced arguments, and names are those that ops have
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.execution_plan import Folded, Group, KernelStep, walk_steps
 from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.values import Value
+from fusejit.transform.core.base import BaseHandle, ScheduleState
 from fusejit.transform.core.costs import CACHED_BYTES, num_bytes
 from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.core.lookup import labels, op_of
-from fusejit.transform.handle import Handle
+from fusejit.transform.primitives.canonicalized import canonicalized
+from fusejit.transform.primitives.fuse import fuse
+from fusejit.transform.primitives.fuse_siblings import fuse_siblings
+from fusejit.transform.primitives.rematerialize import rematerialize
+from fusejit.transform.primitives.threads import threads
+from fusejit.transform.primitives.tile import tile
 
-if TYPE_CHECKING:
-    from fusejit.transform.schedules import Schedule
-
-FOLDS = {"fold": ("rematerialize", "folded into"), "merge": ("fuse_siblings", "merged with")}
+FOLDS: dict[str, tuple[Callable[..., BaseHandle], str]] = {
+    "fold": (rematerialize, "folded into"),
+    "merge": (fuse_siblings, "merged with"),
+}
 """The step that repeats a decision, and the decision in words."""
 
 MAX_TILE = 64
 """Largest suggested number of rows of a tile."""
 
 
-def automatic_recipe(schedule: Schedule) -> str:
+def automatic_recipe(schedule: ScheduleState) -> str:
     """The text of a recipe with the decisions of the automatic passes."""
     traced = replace(schedule.stage.traced, graph=schedule.graph)
     fused = replace(schedule.stage, traced=traced).fuse().schedule
     writer = _Writer(schedule)
     if canonicalize(schedule.graph) is not schedule.graph:
-        writer.schedule = schedule.canonicalize(check=False)
+        writer.schedule = canonicalized(schedule, check=False)
         writer.lines.append("s = s.canonicalize()")
     for decision in fused.report.folded:
         if decision.how in FOLDS:
@@ -51,7 +57,7 @@ def automatic_recipe(schedule: Schedule) -> str:
 
 
 class _Writer:
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: ScheduleState) -> None:
         self.schedule = schedule
         self.lines: list[str] = []
         self.sizes: dict[str, int] = {}
@@ -60,20 +66,19 @@ class _Writer:
     def fold(self, decision: Folded) -> None:
         """Compute a producer, or a sibling, where another op is computed."""
         one, other = (op_of(self.schedule.graph, value) for value in decision.values)
-        step, words = FOLDS[decision.how]
+        primitive, words = FOLDS[decision.how]
         what = f"{decision.producer} {words} {decision.consumer}"
         if one is None or other is None or one is other:
             self.leave(what, "the passes made one of them")
             return
         names = labels(self.schedule.graph)
-        primitive: Callable[..., Handle] = getattr(Handle, step)
         try:
             handle = primitive(self.handle(other), names[one], check=False)
         except ScheduleError as error:
             self.leave(what, str(error))
             return
         self.schedule = handle.schedule
-        applied = f'.{step}("{names[one]}").schedule'
+        applied = f'.{primitive.__name__}("{names[one]}").schedule'
         if self.last in other.results:
             self.lines[-1] = self.lines[-1].removesuffix(".schedule") + applied
         else:
@@ -96,7 +101,7 @@ class _Writer:
         size = self.rows(group)
         given: dict[str, Any] = {dim: size, "check": False}
         try:
-            handle = handle.tile(**given)
+            handle = tile(handle, **given)
         except ScheduleError as error:
             self.leave(what, str(error))
             return
@@ -106,7 +111,7 @@ class _Writer:
                 continue
             name = labels(handle.schedule.graph).get(op, "")
             try:
-                new = handle.fuse(name, check=False)
+                new = fuse(handle, name, check=False)
             except ScheduleError:
                 continue
             if op not in walk(new.schedule.graph.block):  # or it would be computed twice
@@ -116,7 +121,7 @@ class _Writer:
             self.leave(what, "they only read one array together")
             return
         loop = next(name for name in handle.schedule.loops if name not in self.schedule.loops)
-        self.schedule = handle.threads(loop).schedule
+        self.schedule = threads(handle, loop).schedule
         self.sizes[parameter] = size
         steps = f'tile({dim}={parameter}).fuse({", ".join(fused)}).threads("{loop}")'
         self.lines.append(f's = s["{label}"].{steps}.schedule')
@@ -130,8 +135,8 @@ class _Writer:
             row += sum(num_bytes(r, sizes) for r in op.results if r in group.local) // num_rows
         return min(MAX_TILE, 1 << max(CACHED_BYTES // row, 1).bit_length() - 1)
 
-    def handle(self, op: GenericOp) -> Handle:
-        return Handle(self.schedule, op.results[0])
+    def handle(self, op: GenericOp) -> BaseHandle:
+        return BaseHandle(self.schedule, op.results[0])
 
     def leave(self, what: str, why: str) -> None:
         self.last = None

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Loop, walk
+from fusejit.transform.core.base import ScheduleState
 from fusejit.transform.core.costs import estimate
-
-if TYPE_CHECKING:
-    from fusejit.transform.schedules import Schedule
 
 HEADS = ("", "step", "line", "keeps", "time", "moved", "flops", "scratch", "what")
 
 
-def log_text(schedule: Schedule, seconds: Sequence[float] = ()) -> str:
+def log_text(schedule: ScheduleState, seconds: Sequence[float] = ()) -> str:
     """The table of steps; with ``seconds``, those before the first step and after each one."""
     rows = [["0", "", "", "", *_costs(schedule, 0, seconds), "as traced"]]
     for number, step in enumerate(schedule.steps, 1):
@@ -42,7 +39,7 @@ def table_lines(
     ]
 
 
-def _costs(schedule: Schedule, number: int, seconds: Sequence[float]) -> list[str]:
+def _costs(schedule: ScheduleState, number: int, seconds: Sequence[float]) -> list[str]:
     """The columns of the graph after a step; empty ones where no sizes are known."""
     time = quantity(seconds[number], "s") if seconds else ""
     if not schedule.args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite_blocks import used_values
@@ -38,9 +37,7 @@ from fusejit.ir.text.printer import number_text, print_op
 from fusejit.ir.text.unique_names import Names
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value, View
-
-if TYPE_CHECKING:
-    from fusejit.transform.schedules import Schedule
+from fusejit.transform.core.base import ScheduleState
 
 INDENT = "    "
 
@@ -50,7 +47,7 @@ Index = str | AffineExpr
 DimNames = Callable[[GenericOp], Sequence[str]]
 
 
-def loop_nests(schedule: Schedule, dims: DimNames) -> str:
+def loop_nests(schedule: ScheduleState, dims: DimNames) -> str:
     """The loops of a schedule as pseudo code."""
     graph = schedule.graph
     writer = _Writer(schedule, dims)
@@ -65,7 +62,7 @@ def loop_nests(schedule: Schedule, dims: DimNames) -> str:
 
 
 class _Writer:
-    def __init__(self, schedule: Schedule, dims: DimNames) -> None:
+    def __init__(self, schedule: ScheduleState, dims: DimNames) -> None:
         graph = schedule.graph
         self.names = Names.of_graph(graph)
         self.dims = dims

@@ -5,41 +5,64 @@ from __future__ import annotations
 import copy
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from fusejit.dataclass import dataclass, field, replace
+from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
-from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.values import Value
 from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
-from fusejit.outcome import Outcome
 from fusejit.stages import Lowered, Traced, trace
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.transform.automatic import automatic_recipe
+from fusejit.transform.compiled import compiled, lowered
 from fusejit.transform.core.arguments import is_number
-from fusejit.transform.core.base import BaseHandle, LoopInfo, Step, short, with_step
-from fusejit.transform.core.costs import sizes_of
-from fusejit.transform.core.errors import ScheduleError, illegal
-from fusejit.transform.core.lookup import find_op, forwarded, labels
-from fusejit.transform.handle import Handle
+from fusejit.transform.core.base import BaseHandle, ScheduleState, short
+from fusejit.transform.core.errors import ScheduleError
+from fusejit.transform.core.lookup import labels
+from fusejit.transform.layouts.conv_to_matmul import conv_to_matmul
+from fusejit.transform.layouts.hoist_pad import hoist_pad
+from fusejit.transform.layouts.pack import pack, unpack
+from fusejit.transform.layouts.pack_matmul import pack_matmul
+from fusejit.transform.layouts.pad import pad
+from fusejit.transform.layouts.transpose import transpose_conv, transpose_matmul
+from fusejit.transform.layouts.winograd import winograd
 from fusejit.transform.log import log_text
 from fusejit.transform.loop_text import loop_nests
+from fusejit.transform.primitives.canonicalized import canonicalized
+from fusejit.transform.primitives.collapse import collapse
+from fusejit.transform.primitives.decompose import decompose
+from fusejit.transform.primitives.expand import expand
+from fusejit.transform.primitives.fold_unit_dims import fold_unit_dims
+from fusejit.transform.primitives.fuse import fuse
+from fusejit.transform.primitives.fuse_siblings import fuse_siblings
+from fusejit.transform.primitives.interchange import interchange
+from fusejit.transform.primitives.library import generalize, to_library
+from fusejit.transform.primitives.no_fuse import no_fuse
+from fusejit.transform.primitives.peel import peel
+from fusejit.transform.primitives.promote import promote
+from fusejit.transform.primitives.rematerialize import rematerialize
+from fusejit.transform.primitives.specialize import specialize
+from fusejit.transform.primitives.split import split
+from fusejit.transform.primitives.threads import threads
+from fusejit.transform.primitives.tile import tile
+from fusejit.transform.primitives.tile_reduction import tile_reduction
+from fusejit.transform.primitives.unroll import unroll
+from fusejit.transform.primitives.unroll_reduction import unroll_reduction
+from fusejit.transform.primitives.vectorize import vectorize
 from fusejit.transform.saved import load_recipe
 from fusejit.transform.served_calls import CallBinder
 from fusejit.transform.timing import median_seconds
-from fusejit.transform.verification import NotServed, Verification, verify_schedule
+from fusejit.transform.verification import Verification, verify_schedule
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(ScheduleState):
     """A traced function and the steps that were applied to it. Nothing changes it.
 
     Attributes
@@ -53,14 +76,6 @@ class Schedule:
         Whether steps are compared on small arrays.
     """
 
-    stage: Traced
-    args: tuple[Any, ...]
-    graph: Graph
-    steps: tuple[Step, ...] = ()
-    names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
-    loops: Mapping[str, LoopInfo] = field(default_factory=dict)
-    is_checked: bool = True
-
     def __getitem__(self, op: str | BaseHandle) -> Handle:
         """The op of a name, or at ``file.py:line``; ``add#2`` is the second of several.
 
@@ -73,26 +88,7 @@ class Schedule:
         TypeError
             If it is neither a name nor a handle.
         """
-        if isinstance(op, str):
-            return Handle(self, find_op(self.graphs, self.steps, op).results[0])
-        if not isinstance(op, BaseHandle):
-            raise TypeError(f"an op is found by its name or by a handle, not by {short(op)}")
-        num_known = len(op.schedule.steps)
-        if self.steps[:num_known] != op.schedule.steps or op.schedule.stage is not self.stage:
-            raise ScheduleError("this op is of another schedule, or of a step after this one")
-        handle = Handle(self, forwarded(self.steps[num_known:], op.value))
-        handle.op  # noqa: B018  it raises if there is none any more
-        return handle
-
-    @property
-    def graphs(self) -> tuple[Graph, ...]:
-        """The graph before the first step, and after each one."""
-        return (self.stage.graph, *(step.graph for step in self.steps))
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """The symbols of the graph for the traced arguments; empty in a recipe of `fuse_jit`."""
-        return sizes_of(self.stage, self.args) if self.args else {}
+        return Handle(self, self.find(op))
 
     @property
     def log(self) -> str:
@@ -117,11 +113,7 @@ class Schedule:
         ScheduleError
             If nothing would change.
         """
-        graph = canonicalize(self.graph)
-        if graph is self.graph:
-            raise illegal("canonicalize()", self.graph.name, "nothing would change")
-        what = "views folded into maps"
-        return with_step(self, "canonicalize()", "bits", what, graph, check=check)
+        return canonicalized(self, check=check)
 
     def automatic(self) -> str:
         """What the automatic passes would fuse, as the text of a recipe.
@@ -149,8 +141,7 @@ class Schedule:
 
     def lower(self) -> Lowered:
         """Run the passes of the automatic pipeline, and make the source of the kernels."""
-        traced = replace(self.stage.traced, graph=self.graph)
-        return replace(self.stage, traced=traced).fuse().lower()
+        return lowered(self)
 
     def compile(self) -> Callable[..., Any]:
         """A function for calls like the traced one, with the same types and any sizes.
@@ -159,20 +150,7 @@ class Schedule:
         function raises a `ScheduleError` where guards of the trace do not hold; with
         ``fuse_jit(schedule=recipe)`` the recipe is applied to another trace then.
         """
-        compiled, calls = self.lower().compile(), CallBinder(self.stage)
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            args = calls.in_order(args, kwargs)
-            result = compiled.launch(*args)
-            if isinstance(result, Outcome):  # perhaps a library has changed elsewhere
-                compiled.renew()
-                result = compiled.launch(*args)
-            if isinstance(result, Outcome):
-                why = calls.why_not_served(args, result)
-                raise NotServed(f"the call is not like the traced one: {why}")
-            return result
-
-        return run
+        return compiled(self)
 
     def verify(self, *args: Any, tolerance: float | None = None) -> Verification:
         """Compare the compiled function with the plain one, which NumPy runs.
@@ -201,7 +179,7 @@ class Schedule:
         """The median seconds of a call before the first step and after each step."""
         args = CallBinder(self.stage).in_order(args or self.args, {})
         args = copy.deepcopy(args)  # calls may store into them
-        functions = [replace(self, graph=graph).compile() for graph in self.graphs]
+        functions = [compiled(replace(self, graph=graph)) for graph in self.graphs]
         return median_seconds([partial(function, *args) for function in functions], rounds)
 
     if not TYPE_CHECKING:
@@ -217,6 +195,50 @@ class Schedule:
 
     def __str__(self) -> str:
         return f"{self.log}\n{self.show()}"
+
+
+class Handle(BaseHandle):
+    """An op of a schedule. Each method returns the op in a new schedule."""
+
+    schedule: Schedule
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self.schedule), name) and not name.startswith("_"):
+                raise AttributeError(f"{name} is a method of the schedule: .schedule.{name}")
+            raise AttributeError(f"an op of a schedule has no attribute {name!r}")
+
+    collapse = collapse
+    decompose = decompose
+    expand = expand
+    fold_unit_dims = fold_unit_dims
+    conv_to_matmul = conv_to_matmul
+    fuse = fuse
+    fuse_siblings = fuse_siblings
+    generalize = generalize
+    no_fuse = no_fuse
+    interchange = interchange
+    promote = promote
+    hoist_pad = hoist_pad
+    pack = pack
+    pack_matmul = pack_matmul
+    pad = pad
+    peel = peel
+    rematerialize = rematerialize
+    specialize = specialize
+    split = split
+    threads = threads
+    tile = tile
+    tile_reduction = tile_reduction
+    to_library = to_library
+    unroll = unroll
+    unroll_reduction = unroll_reduction
+    vectorize = vectorize
+    transpose_conv = transpose_conv
+    transpose_matmul = transpose_matmul
+    unpack = unpack
+    winograd = winograd
 
 
 def schedule(function: Callable[..., Any], *args: Any, options: Options | None = None) -> Schedule:

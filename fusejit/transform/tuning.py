@@ -27,10 +27,9 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.options import Options
 from fusejit.transform.core.base import short
 from fusejit.transform.core.errors import ScheduleError
-from fusejit.transform.handle import Handle
 from fusejit.transform.log import quantity, table_lines
 from fusejit.transform.saved import machine, name_of
-from fusejit.transform.schedules import Schedule, applied, schedule
+from fusejit.transform.schedules import Handle, Schedule, applied, schedule
 from fusejit.transform.timing import median_seconds, with_progress
 from fusejit.transform.verification import require_equal
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.transform.compiled import compiled
+from fusejit.transform.core.base import ScheduleState
 from fusejit.transform.core.equivalence import array_like, same_bits
-from fusejit.transform.core.errors import ScheduleError
-from fusejit.transform.log import table_lines
-
-if TYPE_CHECKING:
-    from fusejit.transform.schedules import Schedule
+from fusejit.transform.core.errors import NotServed, ScheduleError
+from fusejit.transform.log import log_text, table_lines
 
 SHIFTS = (1, -1, 7, -5)
 """What is added to the sizes of the arguments: sizes that differ by a number go on doing so."""
@@ -56,12 +55,8 @@ class Verification:
         )
 
 
-class NotServed(ScheduleError):
-    """Guards of the trace do not hold for a call."""
-
-
 def verify_schedule(
-    schedule: Schedule, args: tuple[Any, ...], tolerance: float | None
+    schedule: ScheduleState, args: tuple[Any, ...], tolerance: float | None
 ) -> Verification:
     """Compare the compiled function with the plain one.
 
@@ -73,8 +68,8 @@ def verify_schedule(
     """
     tag = tag_of(schedule)
     plain = schedule.stage.function
-    run = schedule.compile()
-    traced = replace(schedule, graph=schedule.stage.graph).compile() if tag == "bits" else None
+    run = compiled(schedule)
+    traced = compiled(replace(schedule, graph=schedule.stage.graph)) if tag == "bits" else None
     calls: list[Compared] = []
     for given, has_special in _inputs(args, tag):
         shapes = ", ".join(str(a.shape) if isinstance(a, np.ndarray) else repr(a) for a in given)
@@ -96,7 +91,7 @@ def verify_schedule(
         if isinstance(distance, str):
             raise ScheduleError(
                 f"{schedule.graph.name} with arguments {shapes} differs from NumPy by more than "
-                f"{tag} allows: {distance}\n{schedule.log}"
+                f"{tag} allows: {distance}\n{log_text(schedule)}"
             )
         close = f"within {distance:.1e} of the largest number" if distance else "same bits"
         close += ", same bits as without the steps" if distance and tag == "bits" else ""
@@ -106,7 +101,7 @@ def verify_schedule(
     return Verification(schedule.graph.name, tag, tuple(calls))
 
 
-def require_equal(schedule: Schedule, found: Any, expected: Any) -> None:
+def require_equal(schedule: ScheduleState, found: Any, expected: Any) -> None:
     """Compare what a schedule returns with what the function returns without the steps.
 
     Raises
@@ -118,11 +113,11 @@ def require_equal(schedule: Schedule, found: Any, expected: Any) -> None:
     distance = _distance(new, old, old if tag == "bits" else [], tag, None)
     if isinstance(distance, str):
         raise ScheduleError(
-            f"{schedule.graph.name} (an internal error): {distance}\n{schedule.log}"
+            f"{schedule.graph.name} (an internal error): {distance}\n{log_text(schedule)}"
         )
 
 
-def tag_of(schedule: Schedule) -> str:
+def tag_of(schedule: ScheduleState) -> str:
     """What all steps keep together."""
     tags = {step.tag for step in schedule.steps}
     return next((t for t in ("approx", "reassoc") if t in tags), "bits")

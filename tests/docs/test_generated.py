@@ -30,7 +30,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.np.host_functions import ROWS
 from fusejit.tracer.np.numpy_source import NAMES, primitive_of
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
-from fusejit.transform.handle import Handle
+from fusejit.transform.schedules import Handle
 from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import formula_functions, linalg_ops
 

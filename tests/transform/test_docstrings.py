@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.transform.core.base import BaseHandle
-from fusejit.transform.handle import Handle
-from fusejit.transform.schedules import schedule
+from fusejit.transform.schedules import Handle, schedule
 
 PRIMITIVES = sorted(name for name in vars(Handle) if not name.startswith("_"))
 

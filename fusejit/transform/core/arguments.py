@@ -108,7 +108,7 @@ def op_name(handle: BaseHandle, given: str | BaseHandle) -> str:
     if isinstance(given, str):
         return given
     schedule = handle.schedule
-    return labels(schedule.graph)[schedule[given].op]
+    return labels(schedule.graph)[schedule.op_named(given)]
 
 
 def _name(value: Any) -> str:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import Graph
@@ -19,15 +19,16 @@ from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit.package_files import is_package_code
+from fusejit.stages import Traced
+from fusejit.transform.core.costs import sizes_of
 from fusejit.transform.core.equivalence import check_equivalent
 from fusejit.transform.core.errors import ScheduleError, illegal
-from fusejit.transform.core.lookup import op_of, removed_by
+from fusejit.transform.core.lookup import find_op, forwarded, op_of, removed_by
 from fusejit.transform.core.rules import enclosing
-
-if TYPE_CHECKING:
-    from fusejit.transform.schedules import Schedule
+from fusejit.transform.core.steps import LoopInfo, Step
 
 H = TypeVar("H", bound="BaseHandle")
+S = TypeVar("S", bound="ScheduleState")
 
 DIM_NAMES = {
     "matmul": "m n k",
@@ -59,45 +60,66 @@ _LETTERS = "ijklpqrstuvwxyz"
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step of a schedule. ``num_checked`` small inputs gave the same before and after it.
+class ScheduleState:
+    """A traced function and the steps that were applied to it. Nothing changes it.
 
-    ``tag`` says what it keeps: ``bits``, or with ``reassoc`` the values but for the order in which
-    floats are summed, as where BLAS computes another part of a product. ``line`` is that of the
-    recipe, ``recipe.py:3``. ``moved`` says by which value an older handle finds its op.
+    Attributes
+    ----------
+    stage : Traced
+        The function as it was traced.
+    graph : Graph
+        The ops after the steps.
+    steps : tuple of Step
+    is_checked : bool
+        Whether steps are compared on small arrays.
     """
 
-    call: str
-    op: str
-    tag: str
+    stage: Traced
+    args: tuple[Any, ...]
     graph: Graph
-    what: str
-    num_checked: int = 0
-    line: str = ""
-    moved: Mapping[Value, Value] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    names: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
+    loops: Mapping[str, LoopInfo] = field(default_factory=dict)
+    is_checked: bool = True
 
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graph before the first step, and after each one."""
+        return (self.stage.graph, *(step.graph for step in self.steps))
 
-class LoopInfo(NamedTuple):
-    """A loop over tiles: its symbol, whether each tile writes elements of its own, and their size.
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The symbols of the graph for the traced arguments; empty in a recipe of `fuse_jit`."""
+        return sizes_of(self.stage, self.args) if self.args else {}
 
-    ``size`` is 0 where it depends on the extent.
-    """
+    def op_named(self, op: str | BaseHandle) -> GenericOp:
+        """The op of a name or of a handle."""
+        return BaseHandle(self, self.find(op)).op
 
-    symbol: str
-    is_parallel: bool
-    size: int = 0
+    def find(self, op: str | BaseHandle) -> Value:
+        """The value of an op, given as to `Schedule.__getitem__`."""
+        if isinstance(op, str):
+            return find_op(self.graphs, self.steps, op).results[0]
+        if not isinstance(op, BaseHandle):
+            raise TypeError(f"an op is found by its name or by a handle, not by {short(op)}")
+        num_known = len(op.schedule.steps)
+        if self.steps[:num_known] != op.schedule.steps or op.schedule.stage is not self.stage:
+            raise ScheduleError("this op is of another schedule, or of a step after this one")
+        value = forwarded(self.steps[num_known:], op.value)
+        BaseHandle(self, value).op  # noqa: B018  it raises if there is none any more
+        return value
 
 
 @dataclass(frozen=True)
 class BaseHandle:
     """An op of a schedule. Each primitive returns the op in a new schedule."""
 
-    schedule: Schedule
+    schedule: ScheduleState
     value: Value
 
     def __getitem__(self: H, op: str | BaseHandle) -> H:
         """Another op of the same schedule: `Schedule.__getitem__`."""
-        return replace(self, value=self.schedule[op].value)
+        return replace(self, value=self.schedule.find(op))
 
     def __repr__(self) -> str:
         return f"<op {base_name(self.op.name)} of {self.schedule!r}, dims {' '.join(self.dims)}>"
@@ -214,7 +236,7 @@ def short(value: Any) -> str:
 
 
 def with_step(
-    old: Schedule,
+    old: S,
     call: str,
     tag: str,
     what: str,
@@ -224,7 +246,7 @@ def with_step(
     check: bool = True,
     moved: Mapping[Value, Value] | None = None,
     tolerance: float = 1e-3,
-) -> Schedule:
+) -> S:
     """The schedule with one more step; `BaseHandle.after` describes the parameters."""
     verify(graph)
     num_checked = 0

@@ -30,3 +30,7 @@ def illegal(step: str, op: str, why: str, legal: Iterable[str] = ()) -> Schedule
     instead = [*legal][:MAX_SUGGESTIONS]
     remedy = f"; legal: {' or '.join(instead)}" if instead else ""
     return ScheduleError(f"{step} of {op}: {why}{remedy}")
+
+
+class NotServed(ScheduleError):
+    """Guards of the trace do not hold for a call."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Bind, GenericOp, base_name, walk
 from fusejit.ir.values import Value
 from fusejit.transform.core.errors import ScheduleError
-
-if TYPE_CHECKING:
-    from fusejit.transform.core.base import Step
+from fusejit.transform.core.steps import Step
 
 Labels = dict[GenericOp, str]
 

@@ -92,7 +92,7 @@ def fuse(handle: H, *producers: OpNames, recompute: bool = False, check: bool = 
 
 def _fuse(handle: H, producer: str, recompute: bool, check: bool) -> H:
     step = call("fuse", producer, **({"recompute": True} if recompute else {}))
-    moved = handle.schedule[producer].op
+    moved = handle[producer].op
     fused = moved_into_loops(handle.schedule.graph, handle.op, moved, step)
     what = f"{producer} in the loops around {base_name(handle.op.name)}"
     if fused.recomputed:

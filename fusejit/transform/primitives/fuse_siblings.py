@@ -43,7 +43,7 @@ def fuse_siblings(handle: H, other: str | BaseHandle, *, check: bool = True) -> 
         If it is the op itself, or a rule of the module is broken.
     """
     name, op, old = op_name(handle, other), handle.op, handle.schedule
-    step, sibling = call("fuse_siblings", name), old[name].op
+    step, sibling = call("fuse_siblings", name), old.op_named(name)
     if sibling is op:
         raise illegal(step, op.name, "it is the op itself")
     require_loops(op, step)

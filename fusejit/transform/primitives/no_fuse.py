@@ -39,7 +39,7 @@ def no_fuse(handle: H, *others: OpNames) -> H:
     """
     given, graph = op_names(handle, others), handle.schedule.graph
     step = call("no_fuse", *given)
-    ops = [handle.schedule[name].op for name in given] or [handle.op]
+    ops = [handle[name].op for name in given] or [handle.op]
     for op in ops:
         if op.is_unfused:
             raise illegal(step, op.name, "it is kept apart already")

@@ -39,7 +39,7 @@ def rematerialize(handle: H, producer: str | BaseHandle, *, check: bool = True) 
         If the op does not read it, or a rule of folds is broken.
     """
     name, op, old = op_name(handle, producer), handle.op, handle.schedule
-    step, made = call("rematerialize", name), old[name].op
+    step, made = call("rematerialize", name), old.op_named(name)
     reads = [k for k, o in enumerate(op.inputs) if o.value in made.results]
     if not reads:
         raise illegal(step, op.name, f"it does not read {made.name}")

@@ -31,7 +31,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Block, GenericOp, Loop, Op, base_name
 from fusejit.ir.tiles import LoopTile
 from fusejit.transform.core.arguments import Parts, primitive
-from fusejit.transform.core.base import H, LoopInfo, call
+from fusejit.transform.core.base import H, call
 from fusejit.transform.core.destinations import destinations
 from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.parts import (
@@ -49,6 +49,7 @@ from fusejit.transform.core.rules import (
     symbols_of,
     unused,
 )
+from fusejit.transform.core.steps import LoopInfo
 
 
 @dataclass(frozen=True, slots=True)
