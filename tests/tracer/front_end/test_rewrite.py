@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.capture.rewrite_function import rewrite_node
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.source_text import (
@@ -29,7 +30,6 @@ from fusejit.tracer.capture.source_text import (
     find_source,
     same_code,
 )
-from fusejit.tracer.runtime.locations import strip_frames
 
 SCALE = 3
 TABLE = {"lr": 0.5, "n": [1, 2, 3]}
@@ -481,7 +481,7 @@ def outcome(call):
     try:
         return ("returned", call())
     except Exception as error:
-        strip_frames(error)
+        strip_all_frames(error)
         frames = traceback.extract_tb(error.__traceback__)
         # of a method call over several lines CPython marks the method's name
         user = [
