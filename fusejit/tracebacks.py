@@ -15,7 +15,7 @@ from typing import TypeVar
 from fusejit.package_files import is_package_code
 
 SEGMENTS = "_segments"  # the name under which a split function finds its segments begins so
-_MOST = 32  # frames of the user's in succession: those below have been cut, as in a recursion
+_MOST = 16  # frames of the user's in succession: those below have been cut, as in a recursion
 
 E = TypeVar("E", bound=BaseException)
 
@@ -58,8 +58,8 @@ def strip_all_frames(error: E) -> E:
 def _calls_segment(entry: TracebackType) -> bool:
     """Whether a split function calls a segment there: such a call has no extent in the source."""
     code = entry.tb_frame.f_code
-    names = (*code.co_freevars, *code.co_cellvars, *code.co_varnames)
-    if not any(name.startswith(SEGMENTS) for name in names):
+    names = code.co_freevars + code.co_cellvars + code.co_varnames
+    if not any([name.startswith(SEGMENTS) for name in names]):
         return False
     place = next(itertools.islice(code.co_positions(), entry.tb_lasti // 2, None))
     line, end_line, column, end_column = place
