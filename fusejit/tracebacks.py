@@ -59,7 +59,7 @@ def _calls_segment(entry: TracebackType) -> bool:
     """Whether a split function calls a segment there: such a call has no extent in the source."""
     code = entry.tb_frame.f_code
     names = code.co_freevars + code.co_cellvars + code.co_varnames
-    if not any([name.startswith(SEGMENTS) for name in names]):
+    if not any(name.startswith(SEGMENTS) for name in names):
         return False
     place = next(itertools.islice(code.co_positions(), entry.tb_lasti // 2, None))
     line, end_line, column, end_column = place

@@ -211,6 +211,12 @@ class EntryStub:
         """Whether somebody has assigned other code to the function that users call."""
         return self.served is not None and self.served.is_replaced
 
+    @property
+    def is_instrumented(self) -> bool:
+        """Whether its code stays, as a profiler finds calls by it."""
+        served = self.served
+        return served is not None and not served.is_replaced and served.is_instrumented
+
     def signature_of_calls(self) -> inspect.Signature:
         """The parameters of a call now, with the default values that are filled in."""
         made, of_user = self.function, self._function
@@ -252,6 +258,11 @@ class EntryStub:
     def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
         """Have Python run statements from now on, while ``guard`` agrees."""
         own = self._own
+        if self.is_instrumented:
+            rejects, run = guard.rejects, body.run
+            own.first = lambda *args: MISS if rejects(*args) else run(*args)
+            self.guard = guard
+            return
         self.at_once = guard.unwatched
         own.calls = repeat(None, self.at_once)
         about = self._layout, self.signature, self._code
@@ -293,7 +304,7 @@ class EntryStub:
         served = self.served
         if served is None or served.is_replaced:  # the next call takes on what was assigned
             return
-        if self.function.__code__ is not code:
+        if self.function.__code__ is not code and not served.is_instrumented:
             served.give(code)
 
 
