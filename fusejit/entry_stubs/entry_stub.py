@@ -98,7 +98,7 @@ class _Own(HoldsServed):
     list: Any = list
     dict: Any = dict
     set: Any = set
-    strip_frames: Callable[[BaseException], BaseException] = strip_frames
+    strip_frames: Callable[[Any], Any] = strip_frames
 
     @property
     def served(self) -> ServedCode | None:

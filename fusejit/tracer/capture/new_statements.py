@@ -16,6 +16,6 @@ def statement_of(text: str, at: ast.AST, *, has_extent: bool = True) -> Any:
     (made,) = parse(text).body
     for node in walk(made):
         ast.copy_location(node, at)
-        if not has_extent and hasattr(node, "end_lineno"):
-            vars(node).update(end_lineno=node.lineno, end_col_offset=node.col_offset)
+        if not has_extent and isinstance(node, ast.stmt | ast.expr):
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
     return made
