@@ -9,6 +9,7 @@ frame of the segment has the line that raised, and stands for that of the call.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
 
@@ -21,26 +22,25 @@ E = TypeVar("E", bound=BaseException)
 
 
 def strip_frames(error: E) -> E:
-    """Cut fusejit's frames from the traceback of ``error``, in place, and return it.
+    """Cut frames of fusejit's files and entry stubs from the traceback of ``error``, in place.
 
-    A traceback of nothing but fusejit's frames stays whole.
+    Returns ``error``. A traceback of nothing but such frames stays whole.
     """
-    kept: list[TracebackType] = []
-    entry, in_succession = error.__traceback__, 0
-    while entry is not None and in_succession < _MOST:
-        in_succession += 1
-        if is_package_code(entry.tb_frame.f_code) or (entry.tb_next and _calls_segment(entry)):
-            in_succession = 0
-        else:
-            kept.append(entry)
-        entry = entry.tb_next
-    for one in reversed(kept):
-        if one.tb_next is not entry:
-            one.tb_next = entry
-        entry = one
-    if entry is not None:
-        error.__traceback__ = entry
-    return error
+    return _without(error, lambda entry: is_package_code(entry.tb_frame.f_code))
+
+
+def strip_segment_calls(error: E) -> E:
+    """Cut the frames of split functions where they call a segment as well.
+
+    The names in them are read before: see `fusejit.tracer.graph_breaks.kept_names`.
+    """
+    return _without(
+        error,
+        lambda entry: (
+            is_package_code(entry.tb_frame.f_code)
+            or (entry.tb_next is not None and _calls_segment(entry))
+        ),
+    )
 
 
 def strip_all_frames(error: E) -> E:
@@ -52,6 +52,25 @@ def strip_all_frames(error: E) -> E:
         if one is not None and id(one) not in seen:
             seen.add(id(one))
             pending += [strip_frames(one).__cause__, one.__context__]
+    return error
+
+
+def _without(error: E, is_cut: Callable[[TracebackType], bool]) -> E:
+    kept: list[TracebackType] = []
+    entry, in_succession = error.__traceback__, 0
+    while entry is not None and in_succession < _MOST:
+        in_succession += 1
+        if is_cut(entry):
+            in_succession = 0
+        else:
+            kept.append(entry)
+        entry = entry.tb_next
+    for one in reversed(kept):
+        if one.tb_next is not entry:
+            one.tb_next = entry
+        entry = one
+    if entry is not None:
+        error.__traceback__ = entry
     return error
 
 

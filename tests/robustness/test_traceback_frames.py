@@ -171,6 +171,21 @@ def in_a_loop_with_handlers(x):
             found.append(frames(error))
     return found
 
+def in_parts_of_a_part(x):
+    y = x * 2
+    try:
+        y = y + 1
+        LOG.append(y[0])
+        z = y * 2
+        y = np.linalg.inv(z)
+    except np.linalg.LinAlgError as error:
+        LOG.append("singular")
+        y = y - 100
+        return frames(error)[:1], list(y)
+    finally:
+        LOG.append(y.sum())
+    return y
+
 def in_a_condition(x):
     LOG.append(0)
     i = 0

@@ -5,7 +5,7 @@ Each call of a segment cuts fusejit's frames from the traceback (see `fusejit.tr
     try:
         a = segments.s1(x)
     except BaseException as part1:
-        segments.strip_frames(part1)
+        segments.strip_segment_calls(part1)
         raise
 
 In a ``try``, and in a ``with``, whose context may end an exception, a handler finds what was bound
@@ -17,7 +17,7 @@ before the statement that failed: NumPy has run it, in a frame that the tracebac
         part2 = segments.bound(part1, "s2")     # the names of that frame
         if "a" in part2: a = part2["a"]
         if "b" in part2: b = part2["b"]
-        segments.strip_frames(part1)
+        segments.strip_segment_calls(part1)
         raise
 """
 
@@ -60,7 +60,7 @@ def handled(
         lines = [f"{found} = {helper}.bound({error}, {name!r})"]
         lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
     if strips:
-        lines.append(f"{helper}.strip_frames({error})")
+        lines.append(f"{helper}.strip_segment_calls({error})")
     text = "try: pass\nexcept BaseException as " + "\n ".join([f"{error}:", *lines, "raise"])
     made: ast.Try = statement_of(text, call)
     made.body = [call]
