@@ -1,4 +1,4 @@
-"""Frames of the user: where an op comes from, and tracebacks without fusejit's own frames."""
+"""Frames of the user: where an op comes from."""
 
 from __future__ import annotations
 
