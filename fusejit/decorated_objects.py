@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from fusejit.codegen.launcher.debuggers import is_of_measuring_tool
+
 Decorate = Callable[[FunctionType], Any]
 
 
@@ -21,11 +23,17 @@ def _finds_attributes(obj: Any) -> bool:
     return type(obj) is FunctionType and obj.__name__ == "__getattribute__"
 
 
+def _is_measured(obj: Any) -> bool:
+    """The wrapper of a profiler, around a function."""
+    return type(obj) is FunctionType and is_of_measuring_tool(obj.__globals__.get("__name__"))
+
+
 _STAYS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (inspect.iscoroutinefunction, "a coroutine function"),
     (inspect.isasyncgenfunction, "an asynchronous generator"),
     (inspect.isgeneratorfunction, "a generator function"),
     (_finds_attributes, "a method that any look at the object runs"),
+    (_is_measured, "a profiler's wrapper, which measures the lines that Python runs"),
 )
 
 

@@ -132,6 +132,9 @@ class ServedCode:
     ----------
     code : CodeType
         The code that we gave it last.
+    is_instrumented : bool
+        Whether a profiler has put its own instructions after the end of that code, by which it
+        finds the function's calls: the entry stub keeps it.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class ServedCode:
     ) -> None:
         self.entry_stub, self.function, self.adopt = entry_stub, function, adopt
         self.code = entry_stub.__code__
+        self.is_instrumented = False
         self._tables: list[tuple[weakref.ref[bytearray], int]] = []
         known = [ref for ref in _OF_FUNCTION.get(function, ()) if ref() is not None]
         _OF_FUNCTION[function] = [*known, weakref.ref(self)]
@@ -146,11 +150,15 @@ class ServedCode:
     @property
     def is_replaced(self) -> bool:
         """Whether somebody has assigned other code."""
-        return self.entry_stub.__code__ is not self.code
+        code = self.entry_stub.__code__
+        if code is not self.code and _is_lengthened(code, self.code):
+            self.give(code)
+            self.is_instrumented = True
+        return code is not self.code
 
     def give(self, code: CodeType) -> None:
         """Have the entry stub run something."""
-        self.code, tables = code, self._tables
+        self.code, self.is_instrumented, tables = code, False, self._tables
         for ref, place in tables:
             table = ref()
             if table is not None:
@@ -162,6 +170,12 @@ class ServedCode:
         struct.pack_into("Q", table, place, id(self.code))
         known = [entry for entry in self._tables if entry[0]() is not None]
         self._tables = [*known, (weakref.ref(table), place)]
+
+
+def _is_lengthened(code: CodeType, of: CodeType) -> bool:
+    """Whether code differs from other code only by instructions after its end."""
+    is_longer = len(code.co_code) > len(of.co_code) and code.co_code.startswith(of.co_code)
+    return is_longer and code.replace(co_code=of.co_code) == of
 
 
 def served_for(function: FunctionType) -> tuple[ServedCode, ...]:

@@ -18,8 +18,8 @@ from fusejit.path_resolver import resolver
 from fusejit.reports.answer import Answer
 from fusejit.stages import Compiled, Traced, trace
 from fusejit.tiering.interpreted_function import may_be_interpreted
+from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import strip_frames
 
 
 def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
@@ -39,7 +39,7 @@ def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tra
             f"because {fallback.outcome}"
         ) from None
     except FusejitError as error:
-        raise strip_frames(error) from error.__cause__
+        raise strip_all_frames(error) from error.__cause__
 
 
 def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
@@ -80,7 +80,7 @@ def explained(
         return Answer.of([f"{name} runs as plain NumPy for this call: {fallback.outcome}"])
     except FusejitError as error:
         if of.options.fullgraph:
-            raise strip_frames(error) from error.__cause__
+            raise strip_all_frames(error) from error.__cause__
         shown = of.variants.segmented_for(values) or of.splitter.split(error, values)
         if shown is None and isinstance(error, NeedsPython | ConcretizationError):
             shown = of.splitter.of_python(error, values)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from types import CodeType, TracebackType
+from types import CodeType
 
 from fusejit.identity import is_entry_code
 
 PACKAGE = os.path.dirname(__file__) + os.sep  # as code objects spell it: "/a/./fusejit/"
 GENERATED = "<fusejit "  # how the file names of generated code begin
 ENTRY_STUB = f"{GENERATED}entry stub"  # of the function that stands for a decorated one
-_OUTERMOST = 32  # frames of a traceback
 
 
 def is_package_file(filename: str) -> bool:
@@ -21,27 +20,6 @@ def is_package_file(filename: str) -> bool:
 def is_package_code(code: CodeType) -> bool:
     """Whether frames of some code are fusejit's own; an entry stub has the user's file and line."""
     return is_package_file(code.co_filename) or is_entry_code(code)
-
-
-def without_our_frames(error: BaseException) -> BaseException:
-    """The exception without the frames that are fusejit's own among the outermost of its traceback.
-
-    Where all are, it stays as it is. A recursion comes here once for each call.
-    """
-    kept: list[TracebackType] = []
-    entry = error.__traceback__
-    for _ in range(_OUTERMOST):
-        if entry is None:
-            break
-        if not is_package_code(entry.tb_frame.f_code):
-            kept.append(entry)
-        entry = entry.tb_next
-    for one in reversed(kept):
-        if one.tb_next is entry:
-            entry = one
-        else:
-            entry = TracebackType(entry, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return error if entry is None else error.with_traceback(entry)
 
 
 def is_raised_by_us(error: BaseException) -> bool:

@@ -50,9 +50,9 @@ from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
 from fusejit.tiering.timed_trial import discard_timings, may_be_tried
+from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.flow.raises import may_raise_deferred
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import strip_frames
 
 MAX_PER_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
 
@@ -344,7 +344,7 @@ class Dispatcher:
             return error.outcome
         except FusejitError as error:
             if self.options.fullgraph:
-                raise strip_frames(error) from error.__cause__
+                raise strip_all_frames(error) from error.__cause__
             return self.break_graph(error, args)
 
     @property

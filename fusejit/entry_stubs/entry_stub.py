@@ -3,21 +3,22 @@
 Compiled calls go to one launcher first::
 
     def f(x, *, scale=None):
-        result = own.first
         try:
-            result = result(x, scale)
-        except own.Exception as error:
-            result = own.recover(error)
-            if result is None:
-                raise own.without_our_frames(error)
-        if result.__class__ is own.Outcome:
+            result = own.first
             try:
-                result = own.dispatch_miss((x, scale), result)
+                result = result(x, scale)
             except own.Exception as error:
-                raise own.without_our_frames(error)
-            if result is own.INTERPRET:
-                return own.function(x, scale=scale)
-        return result
+                result = own.recover(error)
+                if result is None:
+                    raise
+            if result.__class__ is own.Outcome:
+                result = own.dispatch_miss((x, scale), result)
+                if result is own.INTERPRET:
+                    return own.function(x, scale=scale)
+            return result
+        except own.BaseException as error:
+            own.strip_frames(error)
+            raise
 
 A ``try`` costs nothing as long as nothing is raised. Calls that run in Python use the user's own
 statements after a guard, so that a call is one frame, as undecorated::
@@ -59,7 +60,7 @@ from fusejit.entry_stubs.stub_code import (
 )
 from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
 from fusejit.outcome import INTERPRET, MISS, Outcome
-from fusejit.package_files import without_our_frames
+from fusejit.tracebacks import strip_frames
 
 Launch = Callable[..., Any]
 
@@ -91,12 +92,13 @@ class _Own(HoldsServed):
     helper: Any = None
     Outcome: type[Outcome] = Outcome
     Exception: type[Exception] = Exception
+    BaseException: type[BaseException] = BaseException
     INTERPRET: Any = INTERPRET
     type: Any = type
     list: Any = list
     dict: Any = dict
     set: Any = set
-    without_our_frames: Callable[[BaseException], BaseException] = without_our_frames
+    strip_frames: Callable[[Any], Any] = strip_frames
 
     @property
     def served(self) -> ServedCode | None:
@@ -209,6 +211,12 @@ class EntryStub:
         """Whether somebody has assigned other code to the function that users call."""
         return self.served is not None and self.served.is_replaced
 
+    @property
+    def is_instrumented(self) -> bool:
+        """Whether its code stays, as a profiler finds calls by it."""
+        served = self.served
+        return served is not None and not served.is_replaced and served.is_instrumented
+
     def signature_of_calls(self) -> inspect.Signature:
         """The parameters of a call now, with the default values that are filled in."""
         made, of_user = self.function, self._function
@@ -250,6 +258,11 @@ class EntryStub:
     def install_body(self, body: FunctionBody, guard: CallGuard) -> None:
         """Have Python run statements from now on, while ``guard`` agrees."""
         own = self._own
+        if self.is_instrumented:
+            rejects, run = guard.rejects, body.run
+            own.first = lambda *args: MISS if rejects(*args) else run(*args)
+            self.guard = guard
+            return
         self.at_once = guard.unwatched
         own.calls = repeat(None, self.at_once)
         about = self._layout, self.signature, self._code
@@ -291,7 +304,7 @@ class EntryStub:
         served = self.served
         if served is None or served.is_replaced:  # the next call takes on what was assigned
             return
-        if self.function.__code__ is not code:
+        if self.function.__code__ is not code and not served.is_instrumented:
             served.give(code)
 
 

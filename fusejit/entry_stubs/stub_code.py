@@ -25,38 +25,44 @@ LAUNCHING = """
 def factory({free}):
     def entry_stub({parameters}):
         nonlocal {free}
-        {result} = {own}.first
         try:
-            {result} = {result}({arguments})
-        except {own}.Exception as {error}:
-            {result} = {own}.recover({error})
-            if {result} is None:
-                raise {own}.without_our_frames({error})
-        if {result}.__class__ is {own}.Outcome:
+            {result} = {own}.first
             try:
-                {result} = {own}.dispatch_miss({all}, {result})
+                {result} = {result}({arguments})
             except {own}.Exception as {error}:
-                raise {own}.without_our_frames({error})
-            if {result} is {own}.INTERPRET:
-                return {own}.function({passed})
-        return {result}
+                {result} = {own}.recover({error})
+                if {result} is None:
+                    raise
+            if {result}.__class__ is {own}.Outcome:
+                {result} = {own}.dispatch_miss({all}, {result})
+                if {result} is {own}.INTERPRET:
+                    return {own}.function({passed})
+            return {result}
+        except {own}.BaseException as {error}:
+            {own}.strip_frames({error})
+            raise
     return entry_stub
 """
 _CALLING = """
 def factory({{free}}):
     def entry_stub({{parameters}}):
 {guard}
-        return {{own}}.run({{arguments}})
+        try:
+            return {{own}}.run({{arguments}})
+        except {{own}}.BaseException as {{local}}:
+            {{own}}.strip_frames({{local}})
+            raise
     return entry_stub
 """
 _DISPATCHED = """
     try:
         {local} = {own}.dispatch_miss({all})
-    except {own}.Exception as {local}:
-        raise {own}.without_our_frames({local})
-    if {local} is {own}.INTERPRET:
-        return {own}.function({passed})
-    return {local}
+        if {local} is {own}.INTERPRET:
+            return {own}.function({passed})
+        return {local}
+    except {own}.BaseException as {local}:
+        {own}.strip_frames({local})
+        raise
 """
 _GUARDED = f"""
 nonlocal {{free}}

@@ -20,6 +20,7 @@ from fusejit.decorated import dispatcher_of
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
+from fusejit.tracebacks import strip_segment_calls
 from fusejit.tracer.breaks.split_result import Segment
 from fusejit.tracer.values.foreign import why_foreign_within
 
@@ -148,6 +149,7 @@ class Helper:
         self.calls: dict[str, SegmentCall] = {}
         self.sites: list[CallSite] = []
         self.profiler: SegmentProfiler | None = None
+        self.strip_segment_calls = strip_segment_calls
 
     def decide_again(self) -> None:
         """Something that is called has changed: ask at the next call what pays."""

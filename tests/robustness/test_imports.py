@@ -30,6 +30,7 @@ FREE = (
     "path_resolver",
     "package_files",
     "syntax",
+    "tracebacks",
 )
 COMPILERS = {"numba", "llvmlite"}
 
@@ -74,6 +75,7 @@ ALLOWED = {
     },
     "variants": {"stages", "dispatch", "segments", "tiering", "codegen", "ir", "warm_up"},
     "package_files": {"identity"},
+    "tracebacks": {"package_files"},
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
@@ -86,6 +88,7 @@ ALLOWED = {
             "identity",
             "outcome",
             "package_files",
+            "tracebacks",
             "tracer",
         ),
         "syntax",

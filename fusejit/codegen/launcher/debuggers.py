@@ -31,7 +31,12 @@ def is_debugged() -> bool:
 
 def _measures(tracer: Any) -> bool:
     """Whether a trace function is that of a tool that measures what runs."""
-    return str(getattr(tracer, "__module__", "")).partition(".")[0] in MEASURING
+    return is_of_measuring_tool(getattr(tracer, "__module__", type(tracer).__module__))
+
+
+def is_of_measuring_tool(module: object) -> bool:
+    """Whether a module of some name belongs to a tool that measures what runs."""
+    return str(module).partition(".")[0] in MEASURING
 
 
 _address = 0  # once it is needed

@@ -27,10 +27,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence, Set
 
 from fusejit.syntax import children, copied, walk, with_location
+from fusejit.tracebacks import SEGMENTS
 from fusejit.tracer.breaks.asked_objects import asks_what_was_bound
 from fusejit.tracer.breaks.ended_contexts import EndedContexts
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
-from fusejit.tracer.breaks.kept_names import binds_at_its_end, keeping, read_on_failure
+from fusejit.tracer.breaks.kept_names import binds_at_its_end, handled, read_on_failure
 from fusejit.tracer.breaks.python_statements import (
     COMPOUND,
     SIMPLE,
@@ -58,7 +59,6 @@ from fusejit.tracer.source.live_names import (
 )
 from fusejit.tracer.source.new_statements import statement_of
 
-SEGMENTS = "_segments"
 _PART = "_part"
 
 
@@ -130,6 +130,7 @@ def split_function(
     cut = _Cut(node, body, parameters, local, python, part)
     cut.singly = singly
     cut.keeps_names = bool(on_error)
+    cut.strips_frames = not on_error  # its caller reads names in its frames, and strips them
     cut.is_repeated = on_error == "per_statement"
     cut.interpreted = interpreted
     made = cut.whole()
@@ -164,6 +165,7 @@ class _Cut:
         self.contexts = EndedContexts(fresh)
         self.singly = False
         self.keeps_names = False
+        self.strips_frames = True  # where a segment raises
         self.read_outside: set[str] = set()  # names of the body that others read afterwards
         self.is_repeated = False
         self.in_loop = False
@@ -306,7 +308,9 @@ class _Cut:
             return made
         return [self.contexts.choice(made, native)]
 
-    def _called(self, run: list[ast.stmt], later: set[str], *, is_tail: bool) -> list[ast.stmt]:
+    def _called(
+        self, run: list[ast.stmt], later: set[str], *, is_tail: bool, is_test: bool = False
+    ) -> list[ast.stmt]:
         """The statements that call a new segment."""
         wanted = needed(run) & self.local
         if self.in_texts:
@@ -338,26 +342,28 @@ class _Cut:
             text = f"return {text}"
         elif outputs:
             text = f"{', '.join(outputs)} = {text}"
-        made: ast.stmt = statement_of(text, run[0])
-        if is_kept:
-            made = keeping(made, outputs, (self.helper, name), self.fresh)
+        made: ast.stmt = statement_of(text, run[0], has_extent=False)
+        if is_kept or (self.strips_frames and not is_test):
+            kept = (name, outputs) if is_kept else None
+            made = handled(made, self.helper, self.fresh, kept, strips=self.strips_frames)
         return [made]
 
-    def test(self, node: ast.If | ast.While) -> None:
-        """The condition of a statement of Python is a segment of its own."""
+    def test(self, node: ast.If | ast.While) -> bool:
+        """Make the condition of a statement of Python a segment; whether it is to cut frames."""
         test = node.test
         possibly_unbound = self.possibly_unbound.at(node, contexts_end=True)
         if is_trivial(test) or node in self.marks.heads or possibly_unbound & mentioned(test):
-            return
+            return False
         if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_cheap_test(test):
-            return
+            return False
         returned = with_location(ast.Return(value=test), test)
-        (call,) = self._called([returned], set(), is_tail=True)
+        (call,) = self._called([returned], set(), is_tail=True, is_test=True)
         if self.segments[-1].name in self.interpreted.segments:
-            return
+            return False
         assert isinstance(call, ast.Return)
         assert call.value is not None
         node.test = call.value
+        return self.strips_frames
 
     def python(self, node: ast.stmt, later: set[str], is_tail: bool) -> list[ast.stmt]:
         """A statement that Python runs; the blocks of a compound one are cut."""
@@ -369,8 +375,7 @@ class _Cut:
             self.in_loop = True
             around |= needed([node])
             is_tail = False
-        if isinstance(node, ast.If | ast.While):
-            self.test(node)
+        strips = isinstance(node, ast.If | ast.While) and self.test(node)
         outer = self.keeps_names
         if is_context(node) or isinstance(node, ast.Try):
             self.keeps_names = True
@@ -382,7 +387,7 @@ class _Cut:
         self.contexts.depth -= is_context(node)
         self.keeps_names = outer
         self.in_loop = was_in_loop
-        return [node]
+        return [handled(node, self.helper, self.fresh, strips=True) if strips else node]
 
     def _with_calls(self, node: ast.stmt) -> ast.stmt:
         """Functions of the user's that Python calls are fused in their turn."""

@@ -1,4 +1,12 @@
-"""What names hold after a segment that raises: a handler, say, reads them.
+"""What becomes of an exception that leaves a segment: frames are cut, and names kept.
+
+Each call of a segment cuts fusejit's frames from the traceback (see `fusejit.tracebacks`)::
+
+    try:
+        a = segments.s1(x)
+    except BaseException as part1:
+        segments.strip_segment_calls(part1)
+        raise
 
 In a ``try``, and in a ``with``, whose context may end an exception, a handler finds what was bound
 before the statement that failed: NumPy has run it, in a frame that the traceback holds::
@@ -9,6 +17,7 @@ before the statement that failed: NumPy has run it, in a frame that the tracebac
         part2 = segments.bound(part1, "s2")     # the names of that frame
         if "a" in part2: a = part2["a"]
         if "b" in part2: b = part2["b"]
+        segments.strip_segment_calls(part1)
         raise
 """
 
@@ -22,29 +31,36 @@ from fusejit.tracer.source.live_names import mentioned, needed
 from fusejit.tracer.source.new_statements import statement_of
 
 
-def keeping(
+def handled(
     call: ast.stmt,
-    outputs: Sequence[str],
-    segment: tuple[str, str],
+    helper: str,
     fresh: Callable[[], str],
+    kept: tuple[str, Sequence[str]] | None = None,
+    *,
+    strips: bool,
 ) -> ast.stmt:
-    """The call of a segment that, where it raises, leaves the names that it has bound.
+    """The call of a segment with a handler for what it raises.
 
     Parameters
     ----------
     call : ast.stmt
         The statement that calls it.
-    outputs : sequence of str
-        The names that it binds and that are read later.
-    segment : tuple of (str, str)
-        The name under which the split function finds its segments, and that of this one.
+    helper : str
+        The name under which the split function finds its segments.
     fresh : callable
         Makes a name that the function does not use.
+    kept : tuple of (str, sequence of str), optional
+        The segment's name and the names that it binds and that are read later.
+    strips : bool
+        Whether frames are cut.
     """
-    error, found = fresh(), fresh()
-    helper, name = segment
-    lines = [f"{found} = {helper}.bound({error}, {name!r})"]
-    lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
+    error, lines = fresh(), []
+    if kept is not None:
+        (name, outputs), found = kept, fresh()
+        lines = [f"{found} = {helper}.bound({error}, {name!r})"]
+        lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
+    if strips:
+        lines.append(f"{helper}.strip_segment_calls({error})")
     text = "try: pass\nexcept BaseException as " + "\n ".join([f"{error}:", *lines, "raise"])
     made: ast.Try = statement_of(text, call)
     made.body = [call]

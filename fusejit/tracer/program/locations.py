@@ -1,4 +1,4 @@
-"""Frames of the user: where an op comes from, and tracebacks without fusejit's own frames."""
+"""Frames of the user: where an op comes from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.identity import is_entry_code
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.package_files import is_package_code, is_package_file
+from fusejit.package_files import is_package_file
 from fusejit.tracer.program.active_trace import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -233,33 +233,3 @@ def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPy
         return needs_python(what, remedy)
     at = _location(frames)
     return add_span_of(NeedsPython.at(at, what, remedy), frames)
-
-
-def strip_frames(error: E) -> E:
-    """Cut fusejit's own frames from the traceback of ``error``, in place, and return it.
-
-    Causes and contexts are cut too. A traceback of nothing but fusejit's frames stays whole.
-    """
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        one = pending.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        one.__traceback__ = _user_frames(one.__traceback__)
-        pending += [one.__cause__, one.__context__]
-    return error
-
-
-def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
-    entries: list[TracebackType] = []
-    entry = traceback
-    while entry is not None:
-        if not is_package_code(entry.tb_frame.f_code):
-            entries.append(entry)
-        entry = entry.tb_next
-    result: TracebackType | None = None
-    for kept in reversed(entries):
-        result = TracebackType(result, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
-    return result or traceback

@@ -8,9 +8,14 @@ from typing import Any
 from fusejit.syntax import parse, walk
 
 
-def statement_of(text: str, at: ast.AST) -> Any:
-    """The statement that ``text`` is, all of it at the position of another node."""
+def statement_of(text: str, at: ast.AST, *, has_extent: bool = True) -> Any:
+    """The statement that ``text`` is, all of it at the position of another node.
+
+    Without an extent it ends where it begins: see `fusejit.tracebacks`.
+    """
     (made,) = parse(text).body
     for node in walk(made):
         ast.copy_location(node, at)
+        if not has_extent and isinstance(node, ast.stmt | ast.expr):
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
     return made

@@ -15,8 +15,9 @@ import pytest
 
 from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import current_location, strip_frames
+from fusejit.tracer.program.locations import current_location
 
 RNG = np.random.default_rng(0)
 OFFSET = 10.0
@@ -693,7 +694,7 @@ def test_locations_name_the_inlined_calls(front):
 
     # the handler stands for code of fusejit, so its own frame must not be reported
     handler = types.FunctionType(
-        handler.__code__.replace(co_filename=strip_frames.__code__.co_filename), globals()
+        handler.__code__.replace(co_filename=strip_all_frames.__code__.co_filename), globals()
     )
     front.run(front.FakeTrace(handlers={abs: handler}), notes_place, 1.0)
     place = PLACES.pop()
@@ -716,7 +717,7 @@ def inner_failure(x):
 def test_tracebacks_keep_only_the_users_frames(front):
     with pytest.raises(KeyError) as info:
         front.run(front.FakeTrace(), fails, 1.0)
-    strip_frames(info.value)
+    strip_all_frames(info.value)
     frames = []
     entry = info.value.__traceback__
     while entry is not None:

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.capture.rewrite_function import rewrite_node
 from fusejit.tracer.capture.rewritten_function import rewritten_function
-from fusejit.tracer.program.locations import strip_frames
 from fusejit.tracer.source.source_text import (
     _functions_by_line,
     compile_function,
@@ -481,7 +481,7 @@ def outcome(call):
     try:
         return ("returned", call())
     except Exception as error:
-        strip_frames(error)
+        strip_all_frames(error)
         frames = traceback.extract_tb(error.__traceback__)
         # of a method call over several lines CPython marks the method's name
         user = [
