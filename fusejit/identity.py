@@ -72,7 +72,7 @@ class FunctionIdentity:
     def given(
         self, signature: inspect.Signature, args: tuple[Any, ...]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of a call without those that are the default values of that moment.
+        """Leave out the arguments of a call that are the function's present default values.
 
         ``args`` are in the order of the parameters, default values filled in.
         """

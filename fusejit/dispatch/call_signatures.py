@@ -79,9 +79,10 @@ class CallSignatures:
         return self._waits[_signature(args)]
 
     def ever_other(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
-        """What lets calls with ever other texts pass for a while; None if it is too early.
+        """The guard that lets calls with new texts pass for a while; None if it is too early.
 
-        Twice as many each time; then some are looked at again, as one may have come back.
+        Each guard lets twice as many pass as the one before. Then some calls are examined again,
+        since a text may have come back.
         """
         signature = _signature(args)
         if self._waits[signature] % _MAX_CHECKED_WAITS:

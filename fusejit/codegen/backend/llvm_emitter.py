@@ -17,11 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.function_forms import single_valued
-from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueEmitter
+from fusejit.codegen.backend.llvm_values import (
+    ModuleOfKernel,
+    Typed,
+    UnsupportedLowering,
+    ValueEmitter,
+)
 from fusejit.codegen.backend.loop_hints import hints, wants_wide_registers
 from fusejit.codegen.backend.scalar_forms import FormEmitter, scalar_form
 from fusejit.codegen.intrinsics_jit.raw_memory import prefer_widest
@@ -56,9 +61,6 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Factor, Polynomial
 
-if TYPE_CHECKING:
-    from fusejit.codegen.backend.llvm_module import KernelModule
-
 Value = Any
 _I64 = ir.IntType(64)
 _SELDOM = 2000  # times that a kernel goes on at a check to one time that it ends
@@ -69,7 +71,7 @@ class FunctionEmitter(ValueEmitter):
 
     def __init__(
         self,
-        module: KernelModule,
+        module: ModuleOfKernel,
         function: LoopFunction,
         argtypes: tuple[Any, ...],
         result: Any,

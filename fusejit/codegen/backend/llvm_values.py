@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from fusejit.codegen.backend.loop_hints import Hints
+from fusejit.codegen.intrinsics_jit.parallel import LoopBody
 from fusejit.codegen.machine.numba_api import from_dtype, ir, types
 from fusejit.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from fusejit.codegen.backend.llvm_module import KernelModule
 
 Value = Any
 _I1, _I64 = ir.IntType(1), ir.IntType(64)
@@ -54,10 +53,40 @@ class Typed:
     literal: int | None = None
 
 
+class ModuleOfKernel(Protocol):
+    """What a function needs of its LLVM module, a `KernelModule`.
+
+    Attributes
+    ----------
+    target
+        Numba's target context.
+    module
+        The LLVM module.
+    """
+
+    target: Any
+    module: Any
+
+    def constant(self, name: str) -> Any:
+        """A float, or the Numba type of what a global name stands for."""
+
+    def intrinsic(self, name: str, given: Sequence[Any], literals: Sequence[Any]) -> Any:
+        """(signature, code) of an intrinsic."""
+
+    def operation(self, function: Any, given: tuple[Any, ...]) -> Any:
+        """(signature, code) of one of Python's operators."""
+
+    def body(self, name: str) -> LoopBody:
+        """A definition as an argument of ``parallel_for``."""
+
+    def loop_metadata(self, hints: Hints) -> Any:
+        """Metadata of one more loop."""
+
+
 class ValueEmitter:
     """Writes operations on values where its builder stands."""
 
-    def __init__(self, module: KernelModule) -> None:
+    def __init__(self, module: ModuleOfKernel) -> None:
         self.module = module
         self.target = module.target
         self.builder: Any = None

@@ -172,8 +172,8 @@ def _kept(s: StoreElement) -> Expr:
 class _Stores:
     """The loops around stores to some pointers, and what their offsets need; nothing else.
 
-    ``written`` are all names that the statement may store through: what is read of those is not
-    what it will be.
+    ``written`` are all names that the statement may store through: reads of their memory may see
+    other contents later.
     """
 
     pointers: frozenset[str]

@@ -245,7 +245,7 @@ class _Lowering(ParallelLoopEmitter):
         return with_undo_log(statements, written, early)
 
     def _kept(self) -> tuple[str, ...]:
-        """The arguments that kernels write before another one that has to undo it."""
+        """The arguments that kernels write before a kernel that may have to undo the writes."""
         ends = [at for at, (_, may_end, _) in enumerate(self.writes) if may_end]
         in_loop = any(self.writes[at][2] for at in ends)  # then one behind comes before it as well
         before = self.writes if in_loop else self.writes[: max(ends, default=0)]

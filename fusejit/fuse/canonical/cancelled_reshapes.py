@@ -9,7 +9,7 @@ from fusejit.ir.values import Value
 
 
 def cancel_reshapes(graph: Graph) -> Graph:
-    """A reshape that takes back the one before it is what that one reshaped."""
+    """Replace a reshape back to the original shape by the original value."""
     defined = definitions(graph.block)
     same: dict[Value, Value] = {}
 

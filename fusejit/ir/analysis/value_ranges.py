@@ -33,7 +33,7 @@ class Ranges:
     nonnegative : collection of Value
         Scalars of the launcher that a guard keeps from being negative.
     checked : collection of Op
-        Ops of which a check sees to it that they yield what they would if integers had no end.
+        Ops whose results a check keeps from overflowing.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ from fusejit.ir.loops.polynomial import Polynomial
 
 
 def memory_of(pointer: Pointer) -> str:
-    """The name of a pointer, or of that to the numbers of which it shows the parts."""
+    """The name of a pointer; of one to parts of complex numbers, that of the numbers."""
     return pointer.pointer if isinstance(pointer, Parts) else pointer
 
 

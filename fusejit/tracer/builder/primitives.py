@@ -50,7 +50,7 @@ class _Primitives(dict[Any, Primitive]):
     def __setitem__(self, function: Any, implementation: Primitive) -> None:
         takes_complex = _takes_complex(function)
         super().__setitem__(
-            function, implementation if takes_complex else of_reals(function, implementation)
+            function, implementation if takes_complex else reject_complex(function, implementation)
         )
 
 
@@ -61,7 +61,7 @@ def _is_complex(obj: Any) -> bool:
     return type(obj) is complex or getattr(dtype, "kind", "") == "c"
 
 
-def of_reals(function: Any, implementation: _H) -> _H:
+def reject_complex(function: Any, implementation: _H) -> _H:
     """The handler, without complex numbers among its arguments.
 
     With some, NumPy runs the function between kernels if it is a host function; else it falls back.
@@ -86,9 +86,9 @@ HOST_PRIMITIVES: dict[Any, Primitive] = {}
 """What NumPy itself runs between kernels: the forms that the handlers in `PRIMITIVES` refuse."""
 
 
-def without_complex(name: str) -> Callable[[_H], _H]:
+def rejects_complex(name: str) -> Callable[[_H], _H]:
     """Make a step of the tracer refuse complex numbers."""
-    return functools.partial(of_reals, name)
+    return functools.partial(reject_complex, name)
 
 
 def primitive(*functions: Any) -> Callable[[_H], _H]:

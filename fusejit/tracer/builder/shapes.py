@@ -147,10 +147,10 @@ class Decisions:
         return expr
 
     def note_checked(self, zero: AffineExpr, name: str) -> None:
-        """A check has found that ``zero`` is 0: from here on ``name`` is what that makes it.
+        """Replace ``name`` by the solution of ``zero == 0``, which the kernel has checked.
 
-        ``name`` belongs to the block of the check, so that it is nowhere without it; but it has
-        been before, where it stays what it is.
+        ``name`` is a symbol of the block with the check, so no other block is concerned.
+        Expressions that were made before the check keep it.
         """
         zero = self.canonical(zero)
         sign = zero.coefficient(Sym(name))

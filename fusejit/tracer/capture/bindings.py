@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fusejit.tracer.flow import compaction
 from fusejit.tracer.flow.conditions import choose
-from fusejit.tracer.host.numpy_forms import form_of
+from fusejit.tracer.host.numpy_forms import with_host_fallback
 from fusejit.tracer.indexing.creation import scalar_of
 from fusejit.tracer.indexing.extent_products import product_if_small
 from fusejit.tracer.indexing.kernel_indices import check_fits
@@ -35,7 +35,7 @@ def bind_operations() -> None:
     ARRAY_OPS.ufunc = call_method
     ARRAY_OPS.compute = ufunc_on
     ARRAY_OPS.compute_where = ufunc_where
-    ARRAY_OPS.form_of = form_of
+    ARRAY_OPS.with_host_fallback = with_host_fallback
     ARRAY_OPS.getitem = getitem
     ARRAY_OPS.setitem = setitem
     ARRAY_OPS.item = item_of
@@ -56,7 +56,7 @@ def bind_operations() -> None:
     NUMBER_OPS.as_array = scalar_of
     NUMBER_OPS.unsupported_operand = not_a_number
     NUMBER_OPS.product = product_if_small
-    UNION_OPS.on_each_type = union_operators.on_each_type
+    UNION_OPS.for_each_type = union_operators.for_each_type
     UNION_OPS.operator = union_operators.operator
     UNION_OPS.present = union_operators.tuple_of_maybe
     UNION_OPS.type_text = type_text

@@ -22,7 +22,7 @@ from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.program.watch import Watch
 
 
-class FrontEnd:
+class CaptureSession:
     """The front end's state of one trace.
 
     Parameters
@@ -179,7 +179,7 @@ def run_traced(
     """
     if not isinstance(fn, FunctionType):
         raise TypeError(f"expected a Python function, not {type(fn).__name__}")
-    return FrontEnd(trace, fn).run(bound_arguments)
+    return CaptureSession(trace, fn).run(bound_arguments)
 
 
 def positional_and_keyword(

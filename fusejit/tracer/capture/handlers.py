@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from fusejit.tracer.builder.primitives import PRIMITIVES
-from fusejit.tracer.host.numpy_forms import form_of
+from fusejit.tracer.host.numpy_forms import with_host_fallback
 from fusejit.tracer.np import numpy_source
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import MaskedElements
@@ -33,7 +33,7 @@ def handler_of(fn: Any) -> Callable[..., Any] | None:
         return None
     if found is None and _owning_module(fn).startswith(_STRUCTURED):
         return _structured_handler(fn)
-    return None if found is None else form_of(fn, found)
+    return None if found is None else with_host_fallback(fn, found)
 
 
 def _structured_handler(fn: Any) -> Callable[..., Any] | None:

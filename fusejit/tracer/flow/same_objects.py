@@ -19,7 +19,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.regions import is_array, is_tuple, is_untraced_value
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
-from fusejit.tracer.ops.union_operators import is_none, on_each_type
+from fusejit.tracer.ops.union_operators import for_each_type, is_none
 from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.callables import is_traced_type
 from fusejit.tracer.program.locations import needs_python
@@ -73,7 +73,7 @@ def is_same(left: Any, right: Any) -> Any:
     if not has_traced(left) and not has_traced(right):
         return left is right
     if is_union_scalar(left) or is_union_scalar(right):
-        return on_each_type(is_same, left, right)
+        return for_each_type(is_same, left, right)
     if is_number(left) and is_number(right):
         return number_type(left) == number_type(right) and _is_same_number(left, right)
     if is_array(left) and is_array(right):

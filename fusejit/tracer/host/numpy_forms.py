@@ -34,7 +34,7 @@ _CHANGE_ARGUMENTS = frozenset({*_STORES, "at", "partition", "sort"})
 
 
 @functools.lru_cache(maxsize=4096)
-def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
+def with_host_fallback(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler of a function, which leaves to NumPy the forms that it does not know."""
     return with_classes(function, _with_form(function, handler))
 

@@ -35,8 +35,8 @@ def require_copied_at_once(target: TracedArray, array: TracedArray) -> None:
     except Varies:
         is_overtaken = True
     if is_overtaken:
-        what = "a copy between overlapping views, in which NumPy reads what it has just written,"
-        raise needs_python(f"{what} is not traced", "copy the value first: x.copy()")
+        what = "copies between overlapping views, and NumPy reads elements that it has overwritten"
+        raise needs_python(what, "copy the value first: x.copy()")
 
 
 def _reads_what_is_written(target: TracedArray, array: TracedArray) -> bool:

@@ -57,7 +57,7 @@ def _is_asked(decisions: Decisions, length: AffineExpr) -> bool:
 
 
 def _subsets(lengths: Sequence[AffineExpr]) -> Iterator[tuple[AffineExpr, ...]]:
-    """All that are not empty; of many lengths, those of one, of all but one, and all."""
+    """Nonempty subsets of the lengths; of many lengths only single ones, all but one, and all."""
     counts: Iterable[int] = range(1, len(lengths) + 1)
     if len(lengths) > _MAX_UNKNOWN:
         counts = (1, len(lengths) - 1, len(lengths))

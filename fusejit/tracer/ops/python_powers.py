@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.tracer.builder.primitives import without_complex
+from fusejit.tracer.builder.primitives import rejects_complex
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.ops.elementwise_op import Compute, emit_scalar
@@ -27,7 +27,7 @@ _LARGEST = 2**63 - 1
 _SURELY_FITS = 2.0**62  # what a rounded power may be at most
 
 
-@without_complex("a power")
+@rejects_complex("a power")
 def integer_power(base: Any, exponent: Any) -> TracedArray:
     """An int to the power of an int, either known only in the kernel."""
     limit = _largest_exponent(base)
@@ -59,7 +59,7 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
     return _emit("power", compute, (base, exponent), loop, I64)
 
 
-@without_complex("a power")
+@rejects_complex("a power")
 def float_power(base: Any, exponent: Any) -> TracedArray:
     """A power of which one operand is a float, or the exponent of an int is negative.
 

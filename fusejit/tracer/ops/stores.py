@@ -120,7 +120,7 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
     """``target[mask] = number``, the mask having the target's shape."""
     require_writeable(target)
     if _is_written_while_read(mask, target):
-        what = "a mask in the memory that is written, which NumPy reads in between, is not traced"
+        what = "stores through a mask that shares memory with the array that is stored into"
         raise needs_python(what, "copy the mask first: m.copy()")
     dtype, extents, storage = target.dtype, target.extents, target.storage
 

@@ -98,7 +98,7 @@ _Outcome = tuple[str, np.dtype, NumberType]  # the rule, the dtype of the loop, 
 
 
 # ------------------------------------------------------------------------------------- conditionals
-def in_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
+def in_branch_of_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
     """``function`` of the number as one of each type, in a branch of its own."""
 
     def rest(place: int) -> Any:
@@ -113,7 +113,7 @@ def in_each_type(either: UnionScalar, function: Callable[[Any], Any]) -> Any:
     return rest(0)
 
 
-def on_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def for_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args)``, in a branch for each type of the first argument that has several."""
     args = tuple(map(narrowed, args))
     at = next((k for k, a in enumerate(args) if is_union_scalar(a)), None)
@@ -121,9 +121,9 @@ def on_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
         return function(*args, **kwargs)
 
     def call(number: Any) -> Any:
-        return on_each_type(function, *args[:at], number, *args[at + 1 :], **kwargs)
+        return for_each_type(function, *args[:at], number, *args[at + 1 :], **kwargs)
 
-    return in_each_type(args[at], call)
+    return in_branch_of_each_type(args[at], call)
 
 
 def _without_none(number: Any, text: Callable[[], str]) -> Any:
@@ -148,7 +148,7 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """A Python operator, or a call of a ufunc, on numbers of several types."""
     operands = tuple(map(narrowed, operands))
     if ufunc in _EQUALITIES and any(_may_be_none(o) for o in operands):
-        return on_each_type(lambda *given: _equality(ufunc, given), *operands)
+        return for_each_type(lambda *given: _equality(ufunc, given), *operands)
     for k, operand in enumerate(operands):
         if _may_be_none(operand):
             others = [_type_name(o) for o in operands[1 - k :][:1] if not is_union_scalar(o)]
@@ -170,7 +170,7 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     made = _at_once(ufunc, operands)
     if made is not None:
         return made
-    return on_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given), *operands)
+    return for_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given), *operands)
 
 
 def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> Any:
@@ -178,7 +178,7 @@ def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> An
     sign = f"{_SIGNS.get(ufunc, '?')}="
     text = f"unsupported operand type(s) for {sign}: 'numpy.ndarray' and 'NoneType'"
     numbers = [_without_none(narrowed(o), lambda: text) for o in operands]
-    return on_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given, out=out), *numbers)
+    return for_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given, out=out), *numbers)
 
 
 def _may_be_none(obj: Any) -> bool:
@@ -405,7 +405,7 @@ def store(array: TracedArray, index: Any, value: Any) -> None:
             "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'"
         )
     number = _without_none(value, lambda: text)
-    on_each_type(lambda one: ARRAY_OPS.setitem(array, index, one), number)
+    for_each_type(lambda one: ARRAY_OPS.setitem(array, index, one), number)
 
 
 def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -424,7 +424,7 @@ def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwar
         result = handler(*given, **options)
         return function(*given, **options) if result is NotImplemented else result
 
-    return on_each_type(one, *args, **kwargs)
+    return for_each_type(one, *args, **kwargs)
 
 
 _CALLS: dict[Any, Callable[..., Any]] = {

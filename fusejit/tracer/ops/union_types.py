@@ -188,7 +188,7 @@ def tag(obj: Any, type_: UnionType) -> TracedArray:
 def relabelled(
     either: UnionScalar, type_: UnionType, types: Sequence[NumberType | None]
 ) -> TracedArray:
-    """The tag of a number of ``type_`` that has ``types[k]`` where ``either`` has its k-th one."""
+    """Translate a tag: type k of ``either`` becomes ``types[k]``, numbered as in ``type_``."""
     places = [type_.types.index(t) for t in types]
     if places == list(range(len(type_.types))):
         return either.tag

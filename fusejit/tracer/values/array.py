@@ -167,7 +167,7 @@ class TracedArray:
 
     def value(self) -> Value:
         """Its elements at this place of the program."""
-        part = self.storage.seen_through(self)
+        part = self.storage.value_of_view(self)
         if part is not None:
             return part
         base = self.storage.read()
@@ -387,7 +387,7 @@ class TracedArray:
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
             raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
-        return ARRAY_OPS.form_of(func, handler)(*args, **kwargs)
+        return ARRAY_OPS.with_host_fallback(func, handler)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name) or self.numpy_class is not np.ndarray:
@@ -453,7 +453,7 @@ def _install() -> None:
             if key not in PRIMITIVES:
                 return self.__getattr__(name)
             of_numpy = getattr(np.ndarray, name)
-            return ARRAY_OPS.form_of(of_numpy, PRIMITIVES[key])(self, *args, **kwargs)
+            return ARRAY_OPS.with_host_fallback(of_numpy, PRIMITIVES[key])(self, *args, **kwargs)
 
         method.__name__ = name
         return method

@@ -143,7 +143,7 @@ class MaskedElements:
         handler = PRIMITIVES.get(ufunc)
         plain = method == "__call__" and not kwargs and ufunc.nout == 1 and not ufunc.signature
         if handler is not None and plain:
-            return self.apply(ARRAY_OPS.form_of(ufunc, handler), *args)
+            return self.apply(ARRAY_OPS.with_host_fallback(ufunc, handler), *args)
         options = {key: as_array(value) for key, value in kwargs.items()}
         return ARRAY_OPS.ufunc(ufunc, method, tuple(map(as_array, args)), options)
 

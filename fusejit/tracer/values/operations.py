@@ -29,14 +29,14 @@ class ArrayOperations(Generic[A]):
         ``compute(ufunc, operands)``: a ufunc, applied to arrays and numbers.
     compute_where : callable
         ``compute_where(ufunc, args, out, dtype, mask)``.
-    form_of : callable
-        ``form_of(function, handler)``: the handler, which leaves to NumPy what it does not know.
+    with_host_fallback : callable
+        ``with_host_fallback(function, handler)``: the handler; NumPy runs what it refuses.
     """
 
     operator: Callable[..., Any]
     ufunc: Callable[[Any, str, tuple[Any, ...], dict[str, Any]], Any]
     compute: Callable[[Any, Any], Any]
-    form_of: Callable[[Any, Callable[..., Any]], Callable[..., Any]]
+    with_host_fallback: Callable[[Any, Callable[..., Any]], Callable[..., Any]]
     getitem: Callable[[A, Any], Any]
     setitem: Callable[[A, Any, Any], None]
     item: Callable[[A, tuple[Any, ...]], Any]
@@ -84,8 +84,8 @@ class UnionOperations:
 
     Attributes
     ----------
-    on_each_type : callable
-        ``on_each_type(function, *args)``: the call, in a branch for each type.
+    for_each_type : callable
+        ``for_each_type(function, *args)``: the call, in a branch for each type.
     operator : callable
         ``operator(ufunc, operands)``: what one of Python's operators makes.
     present : callable
@@ -94,7 +94,7 @@ class UnionOperations:
         ``choose(test, first, second)``: ``first() if test else second()``.
     """
 
-    on_each_type: Callable[..., Any]
+    for_each_type: Callable[..., Any]
     operator: Callable[[Any, tuple[Any, ...]], Any]
     present: Callable[[Any, str], Any]
     type_text: Callable[[Any], str]

@@ -154,7 +154,7 @@ class Storage:
             return False
         return one.buffer.alias_class == another.buffer.alias_class
 
-    def seen_through(self, view: Any) -> Value | None:
+    def value_of_view(self, view: Any) -> Value | None:
         """The elements of a view, where they are not read of all elements."""
         return None
 

@@ -129,7 +129,7 @@ class UnionScalar:
         return other // self, other % self
 
     def __round__(self, *digits: Any) -> Any:
-        return UNION_OPS.on_each_type(round, self, *digits)
+        return UNION_OPS.for_each_type(round, self, *digits)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
@@ -137,7 +137,7 @@ class UnionScalar:
         return UNION_OPS.operator(ufunc, args)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return UNION_OPS.on_each_type(PRIMITIVES[func], *args, **kwargs)
+        return UNION_OPS.for_each_type(PRIMITIVES[func], *args, **kwargs)
 
 
 _REFUSED = {

@@ -191,8 +191,8 @@ class BaseHandle:
         loops : mapping, optional
             New loops by name.
         others : mapping, optional
-            The names of the dims of other new ops by their values, as of one that defines now what
-            the op has defined.
+            The names of the dims of other new ops, by their values: of an op that took over a
+            result, for example.
         moved : mapping, optional
             Values of other ops that handles find under another value now.
         tolerance : float, optional

@@ -83,7 +83,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     trace = array.trace
     element = array.view(selection.map, ())
     result = trace.new_value(element.dtype, (), Kind.SCALAR)  # the scalar that is there now
-    base, place = element.storage.seen_through(element), IndexingMap.identity(0)
+    base, place = element.storage.value_of_view(element), IndexingMap.identity(0)
     if base is None:
         base, place = element.storage.read(), element.map
     trace.emit(ViewOp(results=(result,), source=base, map=place))

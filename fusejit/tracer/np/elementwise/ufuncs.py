@@ -16,7 +16,7 @@ from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.host.host_call_tracing import host_call
-from fusejit.tracer.host.numpy_forms import form_of
+from fusejit.tracer.host.numpy_forms import with_host_fallback
 from fusejit.tracer.np.elementwise.foreign_operands import require_python
 from fusejit.tracer.np.numbers.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.np.numbers.python_arithmetic import python_arithmetic
@@ -81,10 +81,10 @@ def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     args = tuple(a[()] if type(a) is np.ndarray and not a.ndim else a for a in args)
     if method == "__call__":
         handler = PRIMITIVES.get(ufunc) or functools.partial(call_ufunc, ufunc)
-        return form_of(ufunc, handler)(*args, **kwargs)
+        return with_host_fallback(ufunc, handler)(*args, **kwargs)
     bound = getattr(ufunc, method)
     handler = PRIMITIVES.get(bound) or functools.partial(_without_kernel, ufunc, method)
-    return form_of(bound, handler)(*args, **kwargs)
+    return with_host_fallback(bound, handler)(*args, **kwargs)
 
 
 def _without_kernel(ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -20,7 +20,7 @@ from fusejit.tracer.builder.primitives import (
     HOST_PRIMITIVES,
     PRIMITIVES,
     primitive,
-    without_complex,
+    rejects_complex,
 )
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.basic import require_int_fits
@@ -157,7 +157,7 @@ _wrap(np.mean, _mean)
 
 
 # ------------------------------------------------------------------------------------ ufuncs
-@without_complex("a ufunc with where=")
+@rejects_complex("a ufunc with where=")
 def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, given: Any) -> Any:
     """``ufunc(*args, out=out, where=mask)``: what the mask leaves out stays as it is."""
     if isinstance(out, tuple):

@@ -45,11 +45,11 @@ class PartStorage(DerivedStorage):
 
     def read(self) -> Value:
         """All elements at this place of the program."""
-        value = self.seen_through(TracedArray.whole(self))
+        value = self.value_of_view(TracedArray.whole(self))
         assert value is not None
         return value
 
-    def seen_through(self, view: TracedArray) -> Value | None:
+    def value_of_view(self, view: TracedArray) -> Value | None:
         """The parts of what the view would be of the base: only they are computed."""
         key = (view.map, view.extents)
         if key not in self._views:
