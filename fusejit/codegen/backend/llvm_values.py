@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.backend.loop_hints import Hints
 from fusejit.codegen.intrinsics_jit.parallel import LoopBody
 from fusejit.codegen.machine.numba_api import from_dtype, ir, types
 from fusejit.dataclass import dataclass
@@ -79,7 +78,7 @@ class ModuleOfKernel(Protocol):
     def body(self, name: str) -> LoopBody:
         """A definition as an argument of ``parallel_for``."""
 
-    def loop_metadata(self, hints: Hints) -> Any:
+    def loop_metadata(self, hints: tuple[tuple[str, int], ...]) -> Any:
         """Metadata of one more loop."""
 
 
