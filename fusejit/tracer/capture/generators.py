@@ -281,7 +281,7 @@ def _is_sequence(args: tuple[Any, ...]) -> bool:
     return isinstance(args[0], Items) or args[0].ndim > 0
 
 
-@primitive(sum)
+@primitive(sum, complex=True)
 def summed(*args: Any, **kwargs: Any) -> Any:
     """``sum(items, start)`` as the loop that it is."""
     if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:

@@ -108,7 +108,7 @@ def _quoted(obj: Any) -> str:
     return repr(obj).replace("{", "{{").replace("}", "}}")
 
 
-@primitive(print)
+@primitive(print, complex=True)
 def printed(*args: Any, **kwargs: Any) -> None:
     """``print``: the text appears when the call is made, not when it is traced."""
     file = kwargs.pop("file", None)

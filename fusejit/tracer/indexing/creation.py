@@ -60,7 +60,7 @@ def uninitialised(extents: Extents, dtype: np.dtype, order: Order) -> TracedArra
     return TracedArray.whole(storage)
 
 
-@primitive(np.empty)
+@primitive(np.empty, complex=True)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", **others: Any) -> TracedArray:
     """``np.empty``: memory whose contents are arbitrary until something is stored."""
     require_cpu(**others)
@@ -68,21 +68,21 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", **others: Any) -> Tr
     return uninitialised(extents, dtype_argument(dtype), order_argument(order, len(extents)))
 
 
-@primitive(np.zeros)
+@primitive(np.zeros, complex=True)
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", **others: Any) -> TracedArray:
     """``np.zeros``."""
     require_cpu(**others)
     return _filled(shape, 0, dtype, order)
 
 
-@primitive(np.ones)
+@primitive(np.ones, complex=True)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", **others: Any) -> TracedArray:
     """``np.ones``."""
     require_cpu(**others)
     return _filled(shape, 1, dtype, order)
 
 
-@primitive(np.full)
+@primitive(np.full, complex=True)
 def full_of(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **others: Any
 ) -> TracedArray:

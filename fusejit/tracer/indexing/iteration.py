@@ -123,7 +123,7 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     )
 
 
-@primitive(enumerate)
+@primitive(enumerate, complex=True)
 def enumerate_of(iterable: Any, start: Any = 0) -> Any:
     """``enumerate`` of what a traced loop can run over."""
     items = _traced_items(iterable)
@@ -132,7 +132,7 @@ def enumerate_of(iterable: Any, start: Any = 0) -> Any:
     return Items(items.length, lambda k: (k + start, items.item(k)))
 
 
-@primitive(builtins.reversed)
+@primitive(builtins.reversed, complex=True)
 def reversed_of(sequence: Any) -> Any:
     """``reversed`` of what a traced loop can run over."""
     items = _traced_items(sequence)
@@ -142,7 +142,7 @@ def reversed_of(sequence: Any) -> Any:
     return Items(items.length, lambda k: items.item(last - k))
 
 
-@primitive(zip)
+@primitive(zip, complex=True)
 def zip_of(*iterables: Any, **kwargs: Any) -> Any:
     """``zip`` of arrays and ranges; the shortest decides, with ``strict`` they are equally long."""
     strict = kwargs.pop("strict", False)

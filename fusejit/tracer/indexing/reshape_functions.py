@@ -34,13 +34,13 @@ from fusejit.tracer.values.symbolic_number import affine_number
 
 
 # ------------------------------------------------------------------------------------- functions
-@primitive(np.reshape)
+@primitive(np.reshape, complex=True)
 def reshape_function(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> TracedArray:
     """``np.reshape(a, shape)``."""
     return _reshape(array_operand(a), _sizes(shape), order, copy)
 
 
-@primitive(np.ndarray.reshape)
+@primitive(np.ndarray.reshape, complex=True)
 def reshape_method(
     array: TracedArray, *shape: Any, order: Any = "C", copy: Any = None
 ) -> TracedArray:
@@ -50,7 +50,7 @@ def reshape_method(
     return _reshape(array, _sizes(shape[0] if len(shape) == 1 else shape), order, copy)
 
 
-@primitive(np.ravel)
+@primitive(np.ravel, complex=True)
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
     array = _ordered(*_in_memory_order(array_of_scalar(array_operand(a)), order), "ravel")
@@ -62,7 +62,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
     return result.as_owner() if is_copied else result
 
 
-@primitive(np.ndarray.flatten)
+@primitive(np.ndarray.flatten, complex=True)
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
     core = without_ones(_ordered(*_in_memory_order(array_of_scalar(array), order), "flatten"))

@@ -97,7 +97,7 @@ def permuted(array: TracedArray, axes: tuple[int, ...]) -> TracedArray:
     )
 
 
-@primitive(np.transpose)
+@primitive(np.transpose, complex=True)
 def transpose(a: Any, axes: Any = None) -> TracedArray:
     """``np.transpose``: the axes permuted, reversed by default."""
     array = array_operand(a)
@@ -109,13 +109,13 @@ def transpose(a: Any, axes: Any = None) -> TracedArray:
     return permuted(array, tuple(given))
 
 
-@primitive(np.matrix_transpose)
+@primitive(np.matrix_transpose, complex=True)
 def matrix_transpose(x: Any) -> TracedArray:
     """The last two axes exchanged."""
     return swapaxes(x, -1, -2)
 
 
-@primitive(np.swapaxes)
+@primitive(np.swapaxes, complex=True)
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
     """``np.swapaxes``."""
     array = array_operand(a)
@@ -125,7 +125,7 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
     return permuted(array, tuple(axes))
 
 
-@primitive(np.moveaxis)
+@primitive(np.moveaxis, complex=True)
 def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     """``np.moveaxis``."""
     array = array_operand(a)
@@ -146,7 +146,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     return permuted(array, tuple(order))
 
 
-@primitive(np.expand_dims)
+@primitive(np.expand_dims, complex=True)
 def expand_dims(a: Any, axis: Any) -> TracedArray:
     """``np.expand_dims``: new axes of length 1."""
     array = array_operand(a)
@@ -157,7 +157,7 @@ def expand_dims(a: Any, axis: Any) -> TracedArray:
     return array[index]
 
 
-@primitive(np.squeeze)
+@primitive(np.squeeze, complex=True)
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
     """``np.squeeze``: drop axes of length 1."""
     array = array_operand(a)
@@ -177,7 +177,7 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
     return array[(*index, Ellipsis)]
 
 
-@primitive(np.broadcast_to)
+@primitive(np.broadcast_to, complex=True)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
     """``np.broadcast_to``: a read-only view."""
     source = array_operand(array)
@@ -198,7 +198,7 @@ def kept_axes_map(rank: int, reduced: tuple[int, ...]) -> IndexingMap:
 
 
 # ------------------------------------------------------------------------------- flips, new axes
-@primitive(np.flip)
+@primitive(np.flip, complex=True)
 def flip(m: Any, axis: Any = None) -> TracedArray:
     """``np.flip``: axes run backwards."""
     array = array_operand(m)
@@ -207,7 +207,7 @@ def flip(m: Any, axis: Any = None) -> TracedArray:
     return array[tuple(backwards if k in axes else slice(None) for k in range(array.ndim))]
 
 
-@primitive(np.flipud)
+@primitive(np.flipud, complex=True)
 def flipud(m: Any) -> TracedArray:
     """``np.flipud``: the first axis runs backwards."""
     array = array_operand(m)
@@ -216,7 +216,7 @@ def flipud(m: Any) -> TracedArray:
     return array[::-1, ...]
 
 
-@primitive(np.fliplr)
+@primitive(np.fliplr, complex=True)
 def fliplr(m: Any) -> TracedArray:
     """``np.fliplr``: the second axis runs backwards."""
     array = array_operand(m)
@@ -225,7 +225,7 @@ def fliplr(m: Any) -> TracedArray:
     return array[:, ::-1]
 
 
-@primitive(np.rot90)
+@primitive(np.rot90, complex=True)
 def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
     """``np.rot90``: rotate in the plane of two axes, by quarters of a turn."""
     array = array_operand(m)
@@ -247,7 +247,7 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
     return flip(permuted(array, tuple(order)), second)
 
 
-@primitive(np.rollaxis)
+@primitive(np.rollaxis, complex=True)
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
     """``np.rollaxis``: an axis moved before another one."""
     array = array_operand(a)
@@ -281,19 +281,19 @@ _AT_LEAST_3D: dict[int, Any] = {
 }
 
 
-@primitive(np.atleast_1d)
+@primitive(np.atleast_1d, complex=True)
 def atleast_1d(*arys: Any) -> Any:
     """``np.atleast_1d``: the array itself unless it is 0-d."""
     return _at_least(arys, {0: (None,)}.get)
 
 
-@primitive(np.atleast_2d)
+@primitive(np.atleast_2d, complex=True)
 def atleast_2d(*arys: Any) -> Any:
     """``np.atleast_2d``: new axes in front."""
     return _at_least(arys, _AT_LEAST_2D.get)
 
 
-@primitive(np.atleast_3d)
+@primitive(np.atleast_3d, complex=True)
 def atleast_3d(*arys: Any) -> Any:
     """``np.atleast_3d``: a new last axis for rank 2, one on both sides for rank 1."""
     return _at_least(arys, _AT_LEAST_3D.get)

@@ -13,7 +13,7 @@ from fusejit.tracer.values.operand_types import contains_traced
 _H = TypeVar("_H", bound=Callable[..., Any])
 
 
-def primitive_of(parameters: str, *functions: Any) -> Callable[[_H], _H]:
+def primitive_of(parameters: str, *functions: Any, complex: bool = False) -> Callable[[_H], _H]:
     """As `primitive`, for calls in which one of ``parameters`` is traced, or has traced items."""
     names = parameters.split()
 
@@ -31,6 +31,6 @@ def primitive_of(parameters: str, *functions: Any) -> Callable[[_H], _H]:
                 return NotImplemented
             return implementation(*args, **kwargs)
 
-        return cast(_H, primitive(*functions)(call))
+        return cast(_H, primitive(*functions, complex=complex)(call))
 
     return register

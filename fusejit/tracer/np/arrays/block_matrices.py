@@ -24,7 +24,7 @@ from fusejit.tracer.values.traced_primitives import primitive_of
 Starts = tuple[AffineExpr, ...]
 
 
-@primitive_of("arrays", np.block)
+@primitive_of("arrays", np.block, complex=True)
 def block(arrays: Any) -> Any:
     """``np.block``: the innermost lists along the last axis, those around along the ones before."""
     depth = _depth(arrays)

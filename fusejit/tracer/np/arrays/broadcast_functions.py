@@ -20,7 +20,7 @@ from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.traced_primitives import primitive_of
 
 
-@primitive_of("args", np.broadcast_arrays)
+@primitive_of("args", np.broadcast_arrays, complex=True)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     """``np.broadcast_arrays``: views of one shape, or the arrays that have it themselves."""
     # of numbers too: no NumPy scalar comes out

@@ -87,7 +87,7 @@ def _is_ordered(array: TracedArray, order: Any) -> bool:
 
 
 # ---------------------------------------------------------------------------------------- copies
-@primitive(np.ndarray.astype, np.astype)
+@primitive(np.ndarray.astype, np.astype, complex=True)
 def astype(
     x: Any,
     dtype: Any,
@@ -110,13 +110,13 @@ def astype(
     return copy_of(array, wanted, axes_of_order(array, order), "astype")
 
 
-@primitive(np.ndarray.copy)
+@primitive(np.ndarray.copy, complex=True)
 def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
     """``x.copy()``."""
     return copy_of(x, x.dtype, axes_of_order(x, order), "copy")
 
 
-@primitive(np.copy)
+@primitive(np.copy, complex=True)
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
@@ -125,7 +125,7 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     return copy_of(array, array.dtype, axes_of_order(array, order), "copy", Kind.ARRAY)
 
 
-@primitive(copying.copy, copying.deepcopy)
+@primitive(copying.copy, copying.deepcopy, complex=True)
 def copied(obj: Any, memo: Any = None) -> Any:
     """``copy.copy`` and ``copy.deepcopy`` of an array; NumPy keeps the order of its axes."""
     obj = with_selected(obj)
@@ -133,7 +133,7 @@ def copied(obj: Any, memo: Any = None) -> Any:
 
 
 # ---------------------------------------------------------------------------------------- arrays
-@primitive(np.array)
+@primitive(np.array, complex=True)
 def array_of(
     object: Any,
     dtype: Any = None,
@@ -207,7 +207,7 @@ def _of_list(items: Any, dtype: Any, order: str) -> TracedArray:
     return made if axes is None else copy_of(made, made.dtype, axes, "copy", Kind.ARRAY)
 
 
-@primitive(np.asarray, np.asanyarray)
+@primitive(np.asarray, np.asanyarray, complex=True)
 def as_array(
     a: Any,
     dtype: Any = None,
@@ -222,13 +222,13 @@ def as_array(
     return array_of(a, dtype, copy=copy, order=order, like=like)
 
 
-@primitive(np.ascontiguousarray)
+@primitive(np.ascontiguousarray, complex=True)
 def in_c_order(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """``np.ascontiguousarray``: of at least one axis, the array itself if it is in C order."""
     return _of_one_axis(a, dtype, "C", like)
 
 
-@primitive(np.asfortranarray)
+@primitive(np.asfortranarray, complex=True)
 def in_fortran_order(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """``np.asfortranarray``: the array itself if its transpose is in C order."""
     return _of_one_axis(a, dtype, "F", like)

@@ -47,7 +47,7 @@ def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> Traced
     return array.view(IndexingMap(rank, tuple(results)), extents)
 
 
-@primitive_of("a offset", np.diagonal)
+@primitive_of("a offset", np.diagonal, complex=True)
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """``np.diagonal``: a read-only view, the diagonal as its last axis."""
     array = array_operand(a)
@@ -61,7 +61,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return result
 
 
-@primitive_of("a offset", np.trace)
+@primitive_of("a offset", np.trace, complex=True)
 def trace_of(
     a: Any,
     offset: Any = 0,
@@ -110,7 +110,7 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
     )
 
 
-@primitive_of("v k", np.diag)
+@primitive_of("v k", np.diag, complex=True)
 def diag(v: Any, k: Any = 0) -> Any:
     """``np.diag``: the matrix with a diagonal, or a read-only view of the diagonal of a matrix."""
     array = array_operand(v)
@@ -127,7 +127,7 @@ def diagflat(v: Any, k: Any = 0) -> Any:
     return diagonal_matrix(PRIMITIVES[np.ravel](array_operand(v)), k)
 
 
-@primitive(np.fill_diagonal)
+@primitive(np.fill_diagonal, complex=True)
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
     if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:

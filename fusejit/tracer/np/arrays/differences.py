@@ -28,7 +28,7 @@ def along(array: TracedArray, axis: int, item: Any) -> TracedArray:
     return array[(slice(None),) * axis + (item, Ellipsis)]
 
 
-@primitive_of("a prepend append", np.diff)
+@primitive_of("a prepend append", np.diff, complex=True)
 def diff(
     a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:

@@ -48,7 +48,7 @@ def sequence_of(arrays: Any, name: str) -> list[Any]:
     raise numpy_raises(f"TypeError: the argument of {name} is no sequence")
 
 
-@primitive(np.concatenate)
+@primitive(np.concatenate, complex=True)
 def concatenate(
     arrays: Any,
     /,
@@ -151,7 +151,7 @@ def _order_ends(trace: Trace, lengths: Sequence[AffineExpr]) -> None:
 
 
 # --------------------------------------------------------------------------------- stacked arrays
-@primitive(np.stack)
+@primitive(np.stack, complex=True)
 def stack(
     arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -185,7 +185,7 @@ def _at_least(function: Any, given: list[Any]) -> list[TracedArray]:
     return [function(_as_array(a)) for a in given]
 
 
-@primitive(np.vstack)
+@primitive(np.vstack, complex=True)
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.vstack``: along the first axis, arrays of rank 1 as rows."""
     given = sequence_of(tup, "vstack")
@@ -194,7 +194,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return concatenate(_at_least(atleast_2d, given), 0, dtype=dtype, casting=casting)
 
 
-@primitive(np.hstack)
+@primitive(np.hstack, complex=True)
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.hstack``: along the second axis, arrays of rank 1 along their only one."""
     given = sequence_of(tup, "hstack")
@@ -204,7 +204,7 @@ def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-@primitive(np.dstack)
+@primitive(np.dstack, complex=True)
 def dstack(tup: Any) -> Any:
     """``np.dstack``: along the third axis."""
     given = sequence_of(tup, "dstack")
@@ -213,7 +213,7 @@ def dstack(tup: Any) -> Any:
     return concatenate(_at_least(atleast_3d, given), 2)
 
 
-@primitive(np.column_stack)
+@primitive(np.column_stack, complex=True)
 def column_stack(tup: Any) -> Any:
     """``np.column_stack``: along the second axis, arrays of rank 1 as columns."""
     given = sequence_of(tup, "column_stack")
@@ -228,7 +228,7 @@ def column_stack(tup: Any) -> Any:
     return concatenate(columns, 1)
 
 
-@primitive_of("arr values", np.append)
+@primitive_of("arr values", np.append, complex=True)
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: two arrays joined, flattened without ``axis``."""
     first, second = _as_array(arr), _as_array(values)
@@ -238,7 +238,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate([first, second], axis)
 
 
-@primitive_of("arr obj values", np.insert)
+@primitive_of("arr obj values", np.insert, complex=True)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` of numbers, or of a vector, before one place of a vector."""
     array, at = _as_array(arr), value_of(obj)

@@ -39,7 +39,7 @@ def _like(prototype: Any, dtype: Any, order: Any, shape: Any) -> tuple[Extents, 
     return extents, wanted, order_argument(order, len(extents))
 
 
-@primitive(np.empty_like)
+@primitive(np.empty_like, complex=True)
 def empty_like(
     prototype: Any,
     dtype: Any = None,
@@ -72,13 +72,13 @@ def _filled_like(number: int) -> Callable[..., TracedArray]:
     return like
 
 
-zeros_like = primitive(np.zeros_like)(_filled_like(0))
+zeros_like = primitive(np.zeros_like, complex=True)(_filled_like(0))
 
 
-ones_like = primitive(np.ones_like)(_filled_like(1))
+ones_like = primitive(np.ones_like, complex=True)(_filled_like(1))
 
 
-@primitive(np.full_like)
+@primitive(np.full_like, complex=True)
 def full_like(
     a: Any,
     fill_value: Any,

@@ -44,7 +44,7 @@ def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) 
     return result
 
 
-@primitive_of("A reps", np.tile)
+@primitive_of("A reps", np.tile, complex=True)
 def tile(A: Any, reps: Any) -> Any:
     """``np.tile``: the whole array again and again along each axis."""
     array = array_from(A)
@@ -68,7 +68,7 @@ def tile(A: Any, reps: Any) -> Any:
     return _spread(array, axes, shape)
 
 
-@primitive_of("a repeats", np.repeat)
+@primitive_of("a repeats", np.repeat, complex=True)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """``np.repeat`` by one number: each element several times."""
     if isinstance(repeats, list | tuple | np.ndarray | TracedArray):

@@ -31,7 +31,7 @@ from fusejit.tracer.values.symbolic_number import (
 from fusejit.tracer.values.traced_primitives import primitive_of
 
 
-@primitive_of("a", np.roll)
+@primitive_of("a", np.roll, complex=True)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """``np.roll``: elements that leave at one end enter at the other.
 

@@ -25,7 +25,7 @@ def _slices(array: TracedArray, bounds: list[Any], axis: int) -> list[TracedArra
     return [permuted(r, tuple(swapped)) for r in rows]
 
 
-@primitive(np.array_split)
+@primitive(np.array_split, complex=True)
 def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """``np.array_split``: views between bounds, or of lengths that differ by at most one."""
     array = array_operand(ary)
@@ -49,7 +49,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     return parts
 
 
-@primitive(np.split)
+@primitive(np.split, complex=True)
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """``np.split``: views of equal lengths, or between bounds."""
     array = array_operand(ary)
@@ -67,14 +67,14 @@ def _split_along(name: str, axis: int, ary: Any, indices_or_sections: Any) -> An
     return split(array, indices_or_sections, axis)
 
 
-@primitive(np.hsplit)
+@primitive(np.hsplit, complex=True)
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.hsplit``: views of columns (of elements for rank 1)."""
     axis = 1 if array_operand(ary).ndim > 1 else 0
     return _split_along("hsplit", axis, ary, indices_or_sections)
 
 
-@primitive(np.vsplit)
+@primitive(np.vsplit, complex=True)
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.vsplit``: views of rows."""
     if array_operand(ary).ndim < 2:
@@ -82,13 +82,13 @@ def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     return _split_along("vsplit", 0, ary, indices_or_sections)
 
 
-@primitive(np.dsplit)
+@primitive(np.dsplit, complex=True)
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.dsplit``: views along the third axis."""
     return _split_along("dsplit", 2, ary, indices_or_sections)
 
 
-@primitive(np.unstack)
+@primitive(np.unstack, complex=True)
 def unstack(x: Any, /, *, axis: Any = 0) -> Any:
     """``np.unstack``: the views along an axis, as many as its length says."""
     array = array_operand(x)

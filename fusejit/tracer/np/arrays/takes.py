@@ -30,7 +30,7 @@ from fusejit.tracer.values.operand_types import BOOL, Operand, operand_of, resol
 
 
 # ------------------------------------------------------------------------------------------ reading
-@primitive(np.take)
+@primitive(np.take, complex=True)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
     """``np.take``: along one axis, or of all elements in C order; a fresh C array, or ``out``."""
     array = array_operand(a)
@@ -109,7 +109,7 @@ def _along(name: str, array: TracedArray, indices: Any, axis: int) -> Picked:
     return Picked(extents, tuple(subscripts), False, result_order(trace, [places], extents))
 
 
-@primitive(np.take_along_axis)
+@primitive(np.take_along_axis, complex=True)
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> TracedArray:
     """``out[i, j, k] = arr[i, indices[i, j, k], k]`` along axis 1, for example."""
     array = array_operand(arr)

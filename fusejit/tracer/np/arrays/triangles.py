@@ -85,13 +85,13 @@ def _triangle(m: Any, k: Any, is_lower: bool) -> TracedArray:
     return result
 
 
-@primitive(np.tril)
+@primitive(np.tril, complex=True)
 def tril(m: Any, k: Any = 0) -> Any:
     """``np.tril``: zeros above a diagonal of the last two axes."""
     return _triangle(m, k, True) if contains_traced([m, k]) else NotImplemented
 
 
-@primitive(np.triu)
+@primitive(np.triu, complex=True)
 def triu(m: Any, k: Any = 0) -> Any:
     """``np.triu``: zeros below a diagonal of the last two axes."""
     return _triangle(m, k, False) if contains_traced([m, k]) else NotImplemented

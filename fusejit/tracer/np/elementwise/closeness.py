@@ -25,7 +25,7 @@ from fusejit.tracer.values.symbolic_number import is_host_number
 from fusejit.tracer.values.traced_primitives import primitive_of
 
 
-@primitive_of("a1 a2", np.array_equal)
+@primitive_of("a1 a2", np.array_equal, complex=True)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     """Whether shapes and all elements are equal: a Python bool."""
     left, right = array_from(a1), array_from(a2)

@@ -180,7 +180,7 @@ def nan_to_num(
 
 
 # ---------------------------------------------------------------------------------- masked copies
-@primitive(np.copyto)
+@primitive(np.copyto, complex=True)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
@@ -217,7 +217,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     assign_masked(dst, mask, operand)
 
 
-@primitive(np.putmask)
+@primitive(np.putmask, complex=True)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
     if not isinstance(a, TracedArray):

@@ -351,7 +351,7 @@ def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> lis
 
 
 # ---------------------------------------------------------------------------------------- where
-@primitive(np.where)
+@primitive(np.where, complex=True)
 def where(condition: Any, *choices: Any) -> Any:
     """``np.where(condition, x, y)``: choose element by element; of one argument `np.nonzero`."""
     if not choices:
@@ -394,7 +394,7 @@ def _as_converted(operand: Operand) -> Operand:
 
 
 # ----------------------------------------------------------------------------- other names, rows
-@primitive(abs)
+@primitive(abs, complex=True)
 def absolute(x: Any) -> Any:
     """``abs(x)``."""
     return abs(x)
@@ -410,7 +410,7 @@ def _register() -> None:
 
     for ufunc in [*UFUNC_ROWS, np.float_power, np.conjugate, *OPERATORS.values()]:
         if ufunc not in PRIMITIVES and ufunc is not np.matmul:
-            PRIMITIVES[ufunc] = handler(ufunc)
+            primitive(ufunc, complex=ufunc.nout == 1)(handler(ufunc))
 
 
 _register()

@@ -93,7 +93,7 @@ def _wrap(function: Callable[..., Any], reduce: Callable[[_Call], Any]) -> None:
 
     for name in (function, getattr(np, f"a{function.__name__}", None)):
         if name in PRIMITIVES:
-            PRIMITIVES[name] = call
+            primitive(name)(call)
 
 
 def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:

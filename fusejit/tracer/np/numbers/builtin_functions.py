@@ -23,7 +23,7 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is
 from fusejit.tracer.values.traced_primitives import primitive_of
 
 
-@primitive(isinstance)
+@primitive(isinstance, complex=True)
 def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     """``isinstance`` of what the object stands for."""
     if isinstance(obj, TracedArray) and obj.numpy_class is None:
@@ -35,7 +35,7 @@ def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     return NotImplemented
 
 
-@primitive(type)
+@primitive(type, complex=True)
 def type_of(*args: Any, **kwargs: Any) -> Any:
     """``type(x)`` of what the object stands for."""
     if len(args) == 1 and isinstance(args[0], SymbolicNumber | TracedArray):
@@ -43,7 +43,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
     return NotImplemented
 
 
-@primitive(len)
+@primitive(len, complex=True)
 def length(obj: Any) -> Any:
     """``len(x)`` of an array: its first extent as a number."""
     obj = as_array(obj)
@@ -57,7 +57,7 @@ def length(obj: Any) -> Any:
 def _attribute_of(function: Callable[..., Any], of_number: Any) -> Callable[[Any], Any]:
     """``np.shape`` and ``np.ndim``: attributes of arrays, which Python's numbers do not have."""
 
-    @primitive(function)
+    @primitive(function, complex=True)
     def read(a: Any) -> Any:
         if isinstance(a, TracedArray):
             return getattr(a, function.__name__)
@@ -80,7 +80,7 @@ def is_iterable(y: Any) -> Any:
     return True if isinstance(y, list | tuple) else NotImplemented
 
 
-@primitive(np.size)
+@primitive(np.size, complex=True)
 def size_of(a: Any, axis: Any = None) -> Any:
     """``np.size``."""
     if isinstance(a, TracedArray):
@@ -92,7 +92,7 @@ def size_of(a: Any, axis: Any = None) -> Any:
 def _question(function: Callable[..., Any]) -> None:
     """A question about the dtype or the kind of an object, not about its elements."""
 
-    @primitive(function)
+    @primitive(function, complex=True)
     def ask(x: Any) -> Any:
         x = as_array(x)
         if isinstance(x, SymbolicNumber):
@@ -109,7 +109,7 @@ for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
     _question(_ask)
 
 
-@primitive_of("args", np.result_type)
+@primitive_of("args", np.result_type, complex=True)
 def result_type(*args: Any) -> Any:
     """``np.result_type``."""
     return np.result_type(
@@ -136,7 +136,7 @@ def _convert(kind: type, op: str) -> Callable[..., Any]:
     return convert
 
 
-@primitive(bool)
+@primitive(bool, complex=True)
 def truth(x: Any = False) -> Any:
     """``bool(x)``: a decision."""
     if isinstance(x, TracedArray) and x.kind is Kind.ARRAY and not x.ndim:
@@ -215,8 +215,8 @@ def exact_integers(*args: Any, **kwargs: Any) -> Any:
     return NotImplemented
 
 
-def _scalar_type(kind: type) -> None:
-    @primitive(kind)
+def _scalar_type(kind: type[np.generic]) -> None:
+    @primitive(kind, complex=issubclass(kind, np.complexfloating | np.bool_))
     def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | SymbolicNumber):
             if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type

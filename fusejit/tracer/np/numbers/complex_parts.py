@@ -152,7 +152,7 @@ def complex_number(real: Any, imag: Any) -> TracedArray:
     return emit_scalar("complex", operands, loop, dtype, compute, kind)
 
 
-@primitive(complex)
+@primitive(complex, complex=True)
 def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     """Python's ``complex(a, b)``; ``NotImplemented`` where both are known here."""
     given = (real, imag)
@@ -205,19 +205,19 @@ class ImaginarySizes(dict[Storage, SymbolicNumber]):
 _NUMBERS = (SymbolicNumber, np.generic, int, float, complex)
 
 
-@primitive(np.real)
+@primitive(np.real, complex=True)
 def real(val: Any) -> Any:
     """``np.real(z)``: ``z.real``; of a Python number Python's."""
     return val.real if isinstance(val, _NUMBERS) else part_view(array_from(val), "real")
 
 
-@primitive(np.imag)
+@primitive(np.imag, complex=True)
 def imag(val: Any) -> Any:
     """``np.imag(z)``: ``z.imag``; of a Python number Python's."""
     return val.imag if isinstance(val, _NUMBERS) else part_view(array_from(val), "imag")
 
 
-@primitive(np.angle)
+@primitive(np.angle, complex=True)
 def angle(z: Any, deg: Any = False) -> TracedArray:
     """``np.angle(z)``: ``arctan2(z.imag, z.real)``, the imaginary part of a real number being 0."""
     array = array_from(z)

@@ -182,7 +182,7 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     return emit_scalar(ufunc.__name__, given, loop, result, rule)
 
 
-@primitive(np.ndarray.conjugate, np.ndarray.conj)
+@primitive(np.ndarray.conjugate, np.ndarray.conj, complex=True)
 def conjugate_of(number: TracedArray, *rest: Any, **kwargs: Any) -> Any:
     """``z.conjugate()``, which Python's numbers have too."""
     is_python = number.kind is Kind.PYTHON

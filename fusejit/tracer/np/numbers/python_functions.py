@@ -31,7 +31,7 @@ from fusejit.tracer.values.operand_types import BOOL
 def _truth_of_items(function: Callable[..., Any], ufunc: np.ufunc) -> Callable[..., Any]:
     """``any`` or ``all`` of numbers: of all of them, where Python may stop early."""
 
-    @primitive(function)
+    @primitive(function, complex=True)
     def call(items: Any) -> Any:
         if isinstance(items, TracedArray):
             if items.ndim != 1:

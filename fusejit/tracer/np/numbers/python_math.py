@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.ir.scalar_ops.scalar_op_table import HOST_ROWS
-from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.numbers.python_arithmetic import kernel_arithmetic
 from fusejit.tracer.ops.kernel_numbers import is_kernel_number, is_number
@@ -51,7 +51,7 @@ def _math_function(name: str) -> None:
         return apply_host("math_pow" if name == "pow" else name, *args)
 
     call.__name__ = name
-    PRIMITIVES[function] = call
+    primitive(function)(call)
 
 
 def _log(x: Any) -> Any:

@@ -20,7 +20,7 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.ops import Assert
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
-from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.np.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.np.numbers.builtin_functions import length, shape_of, size_of
@@ -208,7 +208,7 @@ def _register(function: Any, plain: Any, of_elements: Callable[..., Any]) -> Non
             return of_elements(a, *args, **kwargs)
         return plain(a, *args, **kwargs)
 
-    PRIMITIVES[function] = REDUCTIONS[function] = call
+    REDUCTIONS[function] = primitive(function)(call)
     REDUCTIONS_OF_ELEMENTS.add(function)
 
 
@@ -249,7 +249,8 @@ def _or_of_an_array(name: str) -> Callable[..., Any]:
 for _name in METHODS_OF_ELEMENTS:
     ELEMENT_METHODS[_name] = _or_of_an_array(_name)
     _register(getattr(np, _name), _PLAIN[_name], ELEMENT_METHODS[_name])
-PRIMITIVES[np.amax], PRIMITIVES[np.amin] = PRIMITIVES[np.max], PRIMITIVES[np.min]
+primitive(np.amax)(REDUCTIONS[np.max])
+primitive(np.amin)(REDUCTIONS[np.min])
 _register(np.count_nonzero, count_nonzero, _count_nonzero)
 
 
@@ -264,7 +265,7 @@ def _register_number(
             return of_elements(a, *args, **kwargs)
         return plain(as_array(a), *args, **kwargs)
 
-    PRIMITIVES[function] = call
+    primitive(function)(call)
 
 
 def shape_of_elements(elements: MaskedElements) -> tuple[Any, ...]:

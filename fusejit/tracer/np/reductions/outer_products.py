@@ -35,14 +35,14 @@ def _flat(obj: Any) -> TracedArray:
     return result
 
 
-@primitive_of("a b", np.outer)
+@primitive_of("a b", np.outer, complex=True)
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """``out[i, j] = a[i] * b[j]``."""
     return call_ufunc(np.multiply, _flat(a)[:, None], _flat(b)[None, :], out=out)
 
 
 def _outer_of(ufunc: np.ufunc) -> None:
-    @primitive_of("a b", ufunc.outer)
+    @primitive_of("a b", ufunc.outer, complex=True)
     def outer_method(a: Any, b: Any, /, **kwargs: Any) -> Any:
         first, second = array_from(a), array_from(b)
         return call_ufunc(ufunc, first[(..., *(None,) * second.ndim)], second, **kwargs)
@@ -53,7 +53,7 @@ for _ufunc in {f for f in vars(np).values() if isinstance(f, np.ufunc)}:
         _outer_of(_ufunc)
 
 
-@primitive_of("x1 x2", np.linalg.outer)
+@primitive_of("x1 x2", np.linalg.outer, complex=True)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """``np.linalg.outer``: of vectors only."""
     if array_from(x1).ndim != 1 or array_from(x2).ndim != 1:

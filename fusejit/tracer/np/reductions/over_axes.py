@@ -14,7 +14,7 @@ from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, part_dtype
 from fusejit.tracer.builder.layout import arrange
-from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.shapes import Varies, normal_order
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.creation import array_from
@@ -156,7 +156,7 @@ def is_true(keepdims: Any) -> bool:
     return bool(keepdims)
 
 
-@primitive(np.sum)
+@primitive(np.sum, complex=True)
 def sum_of(
     a: Any,
     axis: Any = None,
@@ -212,11 +212,11 @@ def _truth(name: str, combiner: str) -> Callable[..., TracedArray]:
     return truth
 
 
-any_of = primitive(np.any)(_truth("any", "or"))
-all_of = primitive(np.all)(_truth("all", "and"))
+any_of = primitive(np.any, complex=True)(_truth("any", "or"))
+all_of = primitive(np.all, complex=True)(_truth("all", "and"))
 
 
-@primitive(np.mean)
+@primitive(np.mean, complex=True)
 def mean_of(
     a: Any,
     axis: Any = None,
@@ -310,7 +310,7 @@ def register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result:
             raise unsupported(what, "convert the array with astype first")
         return function(operand, axis, out, keepdims)
 
-    PRIMITIVES[ufunc.reduce] = reduce
+    primitive(ufunc.reduce, complex=True)(reduce)
 
 
 for _ufunc, _function, _sums, _dtype in (

@@ -78,13 +78,13 @@ def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> Tra
     return into(accumulate(array, ufunc, at, wanted), out)
 
 
-@primitive(np.cumsum)
+@primitive(np.cumsum, complex=True)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``out[i] = a[0] + .. + a[i]``, one after the other as NumPy adds them."""
     return _cumulative(np.add, a, axis, dtype, out) if contains_traced(a) else NotImplemented
 
 
-@primitive(np.cumprod)
+@primitive(np.cumprod, complex=True)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``out[i] = a[0] * .. * a[i]``."""
     return _cumulative(np.multiply, a, axis, dtype, out) if contains_traced(a) else NotImplemented
@@ -164,7 +164,7 @@ def _register(ufunc: np.ufunc) -> None:
 
     method.__name__ = "accumulate"
     method.__doc__ = f"Running results of ``np.{ufunc.__name__}`` along an axis."
-    PRIMITIVES[ufunc.accumulate] = method
+    primitive(ufunc.accumulate, complex=True)(method)
 
 
 for _ufunc in (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or):
