@@ -334,8 +334,9 @@ def _require_no_boundary(graph: Graph) -> None:
             if op.refusal:
                 raise UnsupportedError(op.refusal)
             name = op.function.removeprefix("builtins.")
+            name = "the assignment of an attribute" if name == "setattr" else name
             why = "is an effect" if not op.pure else "is not a loop over elements"
-            what = f"{name} {why}: with fullgraph=True nothing may run in Python between kernels"
+            what = f"{name} {why}: with fullgraph=True Python may run nothing between loops"
             remedy = "move it outside the decorated function, or leave fullgraph out"
             raise UnsupportedError.at(op.location, what, remedy)
 

@@ -82,17 +82,12 @@ class Variants:
         in_parts = [s for s in self.all_segmented if not s.runs_interpreted]
         whole = f"{len(self)} variant(s)"
         lines = ["runs in segments" if in_parts and not self.compiled else whole]
-        for at, variant in enumerate(self.compiled):
-            from fusejit.ir.traced import ArrayClass  # decorating loads no compiler
+        if self.compiled:
+            from fusejit.dispatch.variant_lines import served  # decorating loads no compiler
 
-            arrays = ", ".join(
-                f"{c.path.user_text()}: {c.expected.dtype}[{c.expected.ndim}] "
-                f"{c.expected.layout.value}"
-                for c in variant.traced.checks
-                if isinstance(c.expected, ArrayClass)
-            )
-            where = "from cache" if variant.from_cache else "compiled"
-            lines.append(f"  {at}: {arrays} ({where})")
+            for at, text in enumerate(served([variant.traced for variant in self.compiled])):
+                where = "from cache" if self.compiled[at].from_cache else "compiled"
+                lines.append(f"  {at}: {text} ({where})")
         fallback = self.fallbacks.copy()
         if self.passed is not None:
             fallback[self.passed[0]] += self.passed[1].calls

@@ -10,6 +10,7 @@ from fusejit.dataclass import replace
 from fusejit.explain.compiled_lines import note_variant
 from fusejit.explain.report import VariantReport, plural
 from fusejit.explain.segment_report import segment_details
+from fusejit.explain.speed import has_calls_of_numpy, is_slower, speed_text, why_slower
 from fusejit.explain.user_lines import NUMPY, PYTHON, UserLines
 from fusejit.ir.source import Location
 from fusejit.reports.answer import Answer
@@ -19,7 +20,6 @@ from fusejit.stages import Lowered
 from fusejit.tiering.cost_estimate import CostEstimate, cost_of_sizes
 
 FEWER = 1.05  # times, from which on it is said
-ABOUT = 1.25  # times as fast: estimates are not more exact
 
 if TYPE_CHECKING:
     from fusejit.variants import Variants
@@ -51,9 +51,16 @@ def explain_variant(
     what = f"{plural(of.report.ops_before, 'operation')} in {plural(of.num_loops, 'loop')}{calls}"
     policy = of.traced.options.fusion
     cost = variants.measured or (cost_of_sizes(traced, sizes) if policy == "auto" else None)
-    speed = f": {_speed(cost)}" if cost is not None else ""
-    head = [f"{function.__name__}: compiled whole, {what}{speed}{less}"]
-    others = [f"{plural(n, 'call')} ran as plain NumPy: {c}" for c, n in variants.fallbacks.items()]
+    asks_numpy = has_calls_of_numpy(traced.graph)
+    speed = "" if cost is None else f": {speed_text(cost, asks_numpy=asks_numpy)}"
+    is_slow = cost is not None and is_slower(cost)
+    head = [f"{function.__name__}: compiled whole, {what}{speed}{'' if is_slow else less}"]
+    others = []
+    if cost is not None and is_slow:
+        why = why_slower(cost, of.report.ops_before, asks_numpy=asks_numpy)
+        others.append(f"slower because {why}")
+    ran = variants.fallbacks.items()
+    others += [f"{plural(n, 'call')} ran as plain NumPy: {cause}" for cause, n in ran]
     others += [] if policy == "auto" else [f"fusion={getattr(policy, '__name__', policy)!r}"]
     head.append(_second_line(lines, [*others, *traced.notes]))
     if is_detailed:
@@ -84,7 +91,10 @@ def explain_segments(
     name = function.__name__
     made = _SegmentLines(UserLines(function.__code__.co_filename))
     made.note(segmented)
-    head = [f"{name}: {made.what_runs(measured)}", _second_line(made.lines, ())]
+    head = [
+        f"{name}: {made.what_runs(measured)}",
+        _second_line(made.lines, made.why_slower(measured)),
+    ]
     if is_detailed:
         return Answer.of(head, rest=segment_details(segmented))
     return Answer.of(head, made.lines.rows())
@@ -99,6 +109,8 @@ class _SegmentLines:
         self._compiled: list[Part] = []
         self._waiting: list[Part] = []
         self._costs: list[CostEstimate] = []
+        self._operations = 0
+        self._asks_numpy = False
         self._seen: set[Any] = set()
 
     def note(self, segmented: SegmentedFunction) -> None:
@@ -137,43 +149,49 @@ class _SegmentLines:
         self._costs.append(
             part.state.variants.measured or cost_of_sizes(traced, sizes, is_segment=True)
         )
-        note_variant(self.lines, VariantReport(lowered, sizes), self._numbers)
+        of = VariantReport(lowered, sizes)
+        self._operations += of.report.ops_before
+        self._asks_numpy |= has_calls_of_numpy(traced.graph)
+        note_variant(self.lines, of, self._numbers)
 
     def what_runs(self, measured: CostEstimate | None) -> str:
         """The first line of a report; ``measured`` is what a call of the function costs."""
+        where = _ranges(self._compiled)
         if self._compiled and measured is not None:
-            return f"compiled in part, {_speed(measured)}: {_ranges(self._compiled)}"
+            return f"compiled in part, {speed_text(measured)}: {where}"
         if self._compiled:
-            first, *others = self._costs
-            total = replace(
-                first,
-                numpy_ns=sum(cost.numpy_ns for cost in self._costs),
-                compiled_ns=sum(cost.compiled_ns for cost in self._costs),
-                is_measured=all(cost.is_measured for cost in (first, *others)),
-            )
-            where = _ranges(self._compiled)
             verb = "is" if where.startswith("line ") else "are"
-            return f"compiled in part: {where} {verb} {_speed(total)}"
+            speed = speed_text(self._total(), asks_numpy=self._asks_numpy)
+            return f"compiled in part: {where} {verb} {speed}"
         if self._waiting:
             return f"not called yet; {_ranges(self._waiting)} can be compiled"
         return "Python runs all of it"
 
+    def why_slower(self, measured: CostEstimate | None) -> list[str]:
+        """Why the function, or what is compiled of it, is slower than NumPy; empty if it is not."""
+        if not self._compiled:
+            return []
+        cost = measured or self._total()
+        if not is_slower(cost):
+            return []
+        why = why_slower(cost, self._operations, asks_numpy=self._asks_numpy, is_in_part=True)
+        return [f"slower because {why}"]
+
+    def _total(self) -> CostEstimate:
+        """What all compiled parts cost."""
+        return replace(
+            self._costs[0],
+            numpy_ns=sum(cost.numpy_ns for cost in self._costs),
+            compiled_ns=sum(cost.compiled_ns for cost in self._costs),
+            is_measured=all(cost.is_measured for cost in self._costs),
+        )
+
 
 def _ranges(parts: Sequence[Part]) -> str:
-    """``lines 5 to 7, 9``."""
+    """``lines 5 to 7, 9``; for one line ``line 5``."""
     found = list(dict.fromkeys(part.lines for part in parts))
     word = "line" if len(found) == 1 and found[0].isdigit() else "lines"
     return f"{word} {', '.join(found)}"
-
-
-def _speed(cost: CostEstimate) -> str:
-    """How fast it is; estimates are cautious, because they decide whether compiling pays."""
-    factor = cost.numpy_ns / cost.compiled_ns
-    if cost.is_measured:
-        return f"{factor:.1f}x as fast as NumPy ({cost})"
-    if factor < ABOUT:
-        return "about as fast as NumPy, by estimate"
-    return f"{factor:.1f}x as fast as NumPy or more, by estimate"
 
 
 def _second_line(lines: UserLines, others: Sequence[str]) -> str:

@@ -54,6 +54,9 @@ ASSIGN = 350  # a store into a part of an array
 ALLOCATION = 150
 MADE = 200  # a copy, an array of one number
 ELEMENT_PS = 700  # an element of a temporary that is written and read again
+RETURNED_PS = 500  # an element of a result, which nothing here reads
+REDUCED_PS = 300  # an element that a reduction reads: it writes few
+ROW = 20  # of elements, each reduced by itself
 DRAW = 300
 LINALG = 6000  # of a small matrix: most of it in Python
 
@@ -80,7 +83,7 @@ class CostEstimate:
     Attributes
     ----------
     numpy_ns : float
-        As plain NumPy, without what both forms pay (host calls).
+        As plain NumPy, without what both forms pay (host calls: nothing is known of their time).
     compiled_ns : float
         Compiled.
     is_scalar : bool
@@ -166,6 +169,7 @@ class _Estimate:
         self.is_guess = False
         self.assumed: set[str] = set()
         self.asked = _only_asked(graph)
+        self.used = _used(graph)
         self.augmented = _augmented(graph)
 
     def block(self, block: Block, depth: int) -> tuple[float, float]:
@@ -238,9 +242,13 @@ class _Estimate:
             return product, product + LIBRARY
         if reduces:
             call = SUM if combiners <= {"add"} else REDUCTION
-        elif not op.payload.instrs or not op.inputs:
+            rows = self.points(op.results[0].type.extents)
+            call += ROW * rows if op.iterators[-1] is IteratorType.REDUCTION else 0
+            return call + points * (REDUCED_PS + payload_ps(op.payload)) / 1000, own
+        if not op.payload.instrs or not op.inputs:
             call = MADE
-        return call + points * (ELEMENT_PS + payload_ps(op.payload)) / 1000, own
+        element_ps = RETURNED_PS if self.used.isdisjoint(op.results) else ELEMENT_PS
+        return call + points * (element_ps + payload_ps(op.payload)) / 1000, own
 
     def loop(self, op: Loop, depth: int) -> tuple[float, float]:
         trips = self.trips(op)
@@ -290,6 +298,14 @@ def _only_asked(graph: Graph) -> frozenset[Value]:
         for block in op.blocks:
             used.update(block.yields)
     return frozenset(asked - used)
+
+
+def _used(graph: Graph) -> frozenset[Value]:
+    """The values that are operands, or are yielded by loops and conditionals."""
+    used: set[Value] = set()
+    for op in walk(graph.block):
+        used.update(op.operand_values, *(block.yields for block in op.blocks))
+    return frozenset(used)
 
 
 def _augmented(graph: Graph) -> frozenset[Op]:

@@ -21,6 +21,7 @@ from fusejit import fuse_jit
 from fusejit.reports.answer import Answer
 from fusejit.reports.function import NOTE, fused_doc
 from fusejit.segments.parts import parts_of
+from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
@@ -74,7 +75,9 @@ def check_form(text: Any) -> None:
     assert isinstance(text, Answer)
     head = text.splitlines()[:2]
     assert re.match(r"\w+: (compiled whole|compiled in part|not called yet|Python runs)", head[0])
-    assert head[1].startswith(("  held back at line", "  nothing holds it back"))
+    assert head[1].startswith(
+        ("  held back at line", "  nothing holds it back", "  slower because")
+    )
     places = [place for place, _, _ in text.rows]
     assert len(places) == len(set(places)) == len(text.splitlines()) - 2
     sentences = [s for _, _, notes in text.rows for s in notes.split("; ") if len(s) > 40]
@@ -171,10 +174,55 @@ def test_measured_times_are_shown() -> None:
     assert "measured" not in fused.explain(X)
     fused.check(X)
     assert re.search(
-        r"^relaxed: compiled in part, [\d.]+x as fast as NumPy "
+        r"^relaxed: compiled in part, (slower than NumPy: )?[\d.]+x as fast as NumPy "
         r"\(NumPy [\d.]+ [num]s, compiled [\d.]+ [num]s, measured\): lines ",
         fused.explain(X),
     )
+
+
+@pytest.mark.parametrize(("numpy_ns", "compiled_ns"), [(1e3, 2e3), (2e5, 3e5)])
+def test_what_is_slower_by_the_clock_is_called_so(numpy_ns: float, compiled_ns: float) -> None:
+    """The first lines said "compiled" and "nothing holds it back" of 0.6 times NumPy's speed."""
+
+    def f(x: Any, t: Any) -> Any:
+        return np.where(x > t, 1, 0)
+
+    fused = fuse_jit(f)
+    fused(X, 0.5)
+    fused.variants.measured = CostEstimate(numpy_ns, compiled_ns, False, False, is_measured=True)
+    head = fused.explain(X, 0.5).splitlines()[:2]
+    ratio = f"{numpy_ns / compiled_ns:.2f}"
+    assert f": slower than NumPy: {ratio}x as fast as NumPy (NumPy " in head[0]
+    assert "fewer bytes" not in head[0]
+    assert head[1].startswith("  slower because ")
+
+
+def test_a_part_that_is_slower_is_called_so() -> None:
+    fused = fuse_jit(relaxed)
+    fused(X)
+    fused.variants.measured = CostEstimate(1e4, 2e4, False, False, is_measured=True)
+    head = fused.explain(X).splitlines()[:2]
+    assert "compiled in part, slower than NumPy: 0.50x" in head[0]
+    assert "; slower because passing values between Python and" in head[1]
+
+
+def test_what_small_arrays_cost_is_estimated() -> None:
+    def f(a: Any, b: Any, c: Any) -> Any:
+        return np.where(a, b, c)
+
+    one = np.ones((1, 1))
+    head = fuse_jit(f, fullgraph=True).explain(one > 0, one, one).splitlines()[:2]
+    assert ": slower than NumPy: 0." in head[0]
+    assert head[1].startswith("  slower because the call is so short")
+
+
+def test_the_time_of_calls_of_numpy_is_not_known() -> None:
+    """Half of `f` was an einsum, and 1.8 times NumPy's speed was promised for the whole of it."""
+
+    def f(x: Any) -> Any:
+        return np.einsum("ij,ij->ij", x, x) * 2 + np.sqrt(x) * 3 - x
+
+    assert ", apart from the calls of NumPy, by estimate" in fuse_jit(f).explain(np.ones((90, 90)))
 
 
 def test_a_verdict_of_no_gain_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

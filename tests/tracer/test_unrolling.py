@@ -76,7 +76,7 @@ def test_explain_says_which_loop_is_python_s() -> None:
     fused = decorate(powers, jit=False)
     text = fused.explain(X, [0.5] * 60)
     assert "for factor in factors" in text
-    assert "not a loop of the kernel" in text
+    assert "too long to be compiled iteration by iteration" in text
 
 
 def test_long_bodies_end_short_loops() -> None:

@@ -2,8 +2,8 @@
 
 A `LoopNest` describes the op after its operands got memrefs: one loop per dim (a name and an
 extent) and, for each operand, its element offset as a polynomial of the loop names. Loops are put
-into the order that touches the fewest cache lines, neighbours that step through all operands as one
-are merged, and dims in which operands disagree about the unit stride are tiled.
+into the order that touches the fewest cache lines, those that step through all operands as one are
+merged, and dims in which operands disagree about the unit stride are tiled.
 """
 
 from __future__ import annotations
@@ -179,24 +179,29 @@ def _stay_at_zero(nest: LoopNest, var: str) -> None:
     nest.index_dims = {d: p.substitute(var, zero) for d, p in nest.index_dims.items()}
 
 
-def collapse_loops(nest: LoopNest) -> None:
-    """Merge neighbouring loops through which every operand moves as through one.
+def collapse_loops(nest: LoopNest, *, reductions: bool = True) -> None:
+    """Merge loops of one kind through which every operand moves as through one.
 
     Before: ``for i0 in range(s0): for i1 in range(s1): o[s1*i0 + i1]``;
-    after: ``for i1 in range(s0*s1): o[i1]``.
+    after: ``for i1 in range(s0*s1): o[i1]``. Without ``reductions``, parallel loops only.
     """
-    at = len(nest.loops) - 2
-    while at >= 0:
-        outer, inner = nest.loops[at], nest.loops[at + 1]
-        if _may_collapse(nest, outer, inner):
-            merged = LoopDim(inner.var, outer.extent * inner.extent, inner.is_reduction)
-            nest.loops[at : at + 2] = [merged]
+    for kind in (False, True) if reductions else (False,):
+        loops = [loop for loop in nest.loops if loop.is_reduction == kind]
+        inner = loops.pop() if loops else None
+        while inner is not None and loops:
+            outer = loops.pop()
+            if not _may_collapse(nest, outer, inner):
+                inner = outer
+                continue
+            merged = LoopDim(inner.var, outer.extent * inner.extent, kind)
+            nest.loops[nest.loops.index(inner)] = merged
+            nest.loops.remove(outer)
             _stay_at_zero(nest, outer.var)
-        at -= 1
+            inner = merged
 
 
 def _may_collapse(nest: LoopNest, outer: LoopDim, inner: LoopDim) -> bool:
-    if outer.is_reduction != inner.is_reduction or {outer.var, inner.var} & nest.pinned:
+    if {outer.var, inner.var} & nest.pinned:
         return False
     if nest.op.payload.has_index() or nest.op.payload.has_extract():
         return False

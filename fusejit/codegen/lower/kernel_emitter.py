@@ -212,9 +212,8 @@ class KernelEmitter(KernelMemory):
         accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
         nest.starts = self._starts(op, nest)
-        if not any(a.is_ordered for a in accs):
-            order_loops(nest)
-            collapse_loops(nest)
+        order_loops(nest)
+        collapse_loops(nest, reductions=not any(a.is_ordered for a in accs))
         reductions = [loop for loop in nest.loops if loop.is_reduction]
         all_reduced = len(reductions) == len(nest.loops)
         if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):

@@ -37,7 +37,8 @@ _NATIVE_TYPES = (
     np.dtype,
 )
 _ATTRIBUTE_REMEDY = "make an array of that shape or dtype outside the decorated function"
-_RETURN_ONLY = "return the new value instead"
+_BY_PYTHON = "keep this statement out of loops, as Python runs it"
+_AS_ARRAY = "write into an array: out[i] = ..., or return the new items"
 
 
 class AttributeAccess:
@@ -166,8 +167,8 @@ class AttributeAccess:
         self, obj: Any, owner: type, name: str, raw: functools.cached_property[Any]
     ) -> Any:
         if self._captures.path_of(obj) is not None:
-            what = f"the cached property {name} of a captured object is computed for the first time"
-            raise needs_python(what, "read it once before")
+            what = f"the cached property {name} is computed for the first time"
+            raise needs_python(what, "read it once before the call")
         self._note_member(obj, owner, name, "func", raw.func)
         value = vars(obj)[name] = self._invoke(raw.func, (obj,), {})
         return value
@@ -255,7 +256,7 @@ class AttributeAccess:
     def augment(self, old: Any, value: Any) -> Any:
         """The right-hand side of ``old += value``, if ``old`` may be changed."""
         if type(old) in (list, dict):
-            self._refuse_write(old, "in_place")
+            self._refuse_write(old, "items in place")
         return value
 
     # `params["w"] -= g` and `self.w -= g` store into the array and then write back that very array
@@ -293,12 +294,12 @@ class AttributeAccess:
         path = self._captures.path_of(obj)
         if path is not None:
             what = f"writes {part} to {self._captures.described(path)}"
-            raise needs_python(what, _RETURN_ONLY)
+            raise needs_python(what, _write_remedy(obj))
         if isinstance(obj, (ModuleType, type)) or (
             isinstance(obj, FunctionType) and not self._made_here(obj)
         ):
             what = f"writes {part} of {getattr(obj, '__name__', obj)!r}"
-            raise needs_python(what, _RETURN_ONLY)
+            raise needs_python(what, _write_remedy(obj))
 
     # -------------------------------------------------------------------------- classes of objects
     def note_method(self, obj: Any, name: str) -> FunctionType | None:
@@ -414,3 +415,10 @@ WATCHED = (
     *(native_getattr, native_getitem, native_setattr, native_setitem),
     *(native_delattr, native_delitem),
 )
+
+
+def _write_remedy(obj: Any) -> str:
+    """What a user can do where ``obj`` from outside is changed: methods must assign to ``self``."""
+    if isinstance(obj, type | ModuleType | FunctionType):
+        return "return the new value, and assign it where the function is called"
+    return _AS_ARRAY if issubclass(type(obj), list | dict | set) else _BY_PYTHON

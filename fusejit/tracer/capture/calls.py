@@ -258,7 +258,7 @@ class Calls:
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
-            what = f"calls {name}, which is not supported with traced arguments"
+            what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
@@ -268,7 +268,7 @@ class Calls:
                 path = self._captures.path_of(function)
             if path is not None:
                 what = f"calls {name} on {self._captures.described(path)}"
-                raise needs_python(what, "work on a copy and return it")
+                raise needs_python(what, "fill a list or array of the function, and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         if _compares(function):
@@ -356,7 +356,7 @@ class Calls:
             return obj
         if hasattr(obj, "in_text"):
             return obj.in_text()
-        what = "makes text of what is known only when the kernel runs"
+        what = "makes text of what is known only when compiled code runs"
         raise needs_python(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:

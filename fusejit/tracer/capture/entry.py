@@ -117,7 +117,7 @@ def trace_function(
             continue
     raise UnsupportedError.at(
         _definition(fn),
-        f"tracing reached no fixed point after {MAX_RESTARTS} attempts",
+        f"compiling did not come to an end after {MAX_RESTARTS} attempts",
         "please report this, and use fuse_jit(enabled=False) meanwhile",
     )
 
@@ -191,16 +191,15 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         with outside_program():
             text = str(error)
         if isinstance(error, TypeError) and WRONG_CALL.search(text):
-            raise Fallback(f"a call with arguments that are not traced: {text}") from error
+            raise Fallback(f"the arguments of a call do not fit its function: {text}") from error
         is_conditional = any(isinstance(region, TracedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
             why = "the end of this recursion depends on an element of an array"
             what = f"{why}, so tracing it never ends"
             raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
         if is_conditional and not fault_location(error):
-            what = (
-                f"raises {type(error).__name__} under a condition that only the kernel can evaluate"
-            )
+            condition = "a condition that is known only when compiled code runs"
+            what = f"raises {type(error).__name__} under {condition}"
             raise Fallback(f"{what}; return a flag, and raise outside") from error
         _ask_what_was_guessed(trace, error)
         # raised by the program, by what a callback did for it, or by mistake: the plain function

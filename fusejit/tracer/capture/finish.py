@@ -114,7 +114,7 @@ def _require_known_results(trace: Trace) -> None:
         extents = result.type.extents
         maps = result.map.results if isinstance(result, View) else ()
         if any(map(is_unknown, (*extents, *maps))):
-            raise Fallback("the size of a result is known only in the kernel")
+            raise Fallback("the size of a result is known only when compiled code runs")
 
 
 # -------------------------------------------------------------------------------- unused inputs

@@ -143,7 +143,9 @@ class FunctionPrimitives:
     def store_name(self, origin: str, name: str, value: Any = None) -> NoReturn:
         """A global or nonlocal name of somebody else is assigned."""
         kind = "global" if origin == "global" else "nonlocal"
-        raise needs_python(f"assigns the {kind} name {name!r}", "return the new value instead")
+        where = "where the function is called" if kind == "global" else "outside"
+        remedy = f"return the new value, and assign {name} {where}"
+        raise needs_python(f"assigns the {kind} name {name!r}", remedy)
 
     def name_slot(self, origin: str, name: str) -> Slot:
         """A global or nonlocal name as a target: every use is refused."""
@@ -269,7 +271,7 @@ class FunctionPrimitives:
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` that Python compares, in a chain of comparisons."""
         if has_traced(self.bound(obj)):
-            what = "compares the identity of a traced value in a chain of comparisons"
+            what = "compares arrays or numbers by `is` in a chain of comparisons"
             raise needs_python(what, "write them one by one")
         self._captures.identify(obj)
         return obj
@@ -277,7 +279,7 @@ class FunctionPrimitives:
     def subject(self, obj: Any, asks_identity: bool = False) -> Any:
         """The subject of ``match``, whose patterns read natively: ``case None`` asks identity."""
         if asks_identity and not is_told_by_patterns(self.bound(obj)):
-            what = "a pattern asks whether a traced value is None, True or False"
+            what = "a pattern asks whether a computed value is None, True or False"
             raise needs_python(what, "test it with if")
         path = self._captures.path_of(obj)
         if path is not None and not self._captures.is_container_copy(obj):

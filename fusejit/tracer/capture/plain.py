@@ -175,7 +175,10 @@ class _Vetting:
             if operation in _GLOBAL_WRITES or (
                 operation in ("STORE_DEREF", "DELETE_DEREF") and name in free
             ):
-                raise unsupported(f"assigns the captured name {name!r}", "return the new value")
+                raise unsupported(
+                    f"assigns the outer name {name!r}",
+                    "return the new value, and assign it outside",
+                )
             if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
                 names[name] = None
             elif operation in (*_ATTRIBUTE_READS, "IMPORT_FROM"):

@@ -237,7 +237,7 @@ class LoopEntry(Region):
         axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
             self.peel_first()
-            raise Fallback("a loop carries a broadcast array")
+            raise Fallback("later iterations of a loop read a broadcast array; copy it")
 
 
 def parts_of(name: str, types: Sequence[NumberType]) -> list[str]:

@@ -101,7 +101,8 @@ class LoopOrigins:
                 number = self._argument_of(OBJECT_OF + name)
                 return 0 if number is None else number
             if loop_buffer.storage is obj.storage.root and name in self._visible_before:
-                raise Fallback("a loop carries a view of an array made before it")
+                what = "later iterations of a loop read a view of an array made before it"
+                raise Fallback(f"{what}; copy the view")
         home = obj.storage.root.home
         if home is trace.block or not trace.is_open(home):
             return None

@@ -35,7 +35,7 @@ ASSERTS = (
 )
 """The reason of such a check that stands for an ``assert``."""
 
-_WHERE = "under a condition that only the kernel can evaluate"
+_WHERE = "under a condition that is known only when compiled code runs"
 _REMEDY = "return a flag, and raise outside"
 
 

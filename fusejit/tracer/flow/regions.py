@@ -122,7 +122,8 @@ class Region:
         """Take a decision that earlier ops should have known: start the trace again."""
         if self.trace.table.get((self.key, what, *more)) == value:
             raise unsupported(
-                f"the loop does not reach a fixed point ({what} {more})", "write it more simply"
+                f"the types or shapes of the loop's variables do not settle ({what} {more})",
+                "give each variable of the loop one type and shape before it",
             )
         if what in _OTHER_VISITS:
             for key in [k for k in self.trace.table if k[1] == "type"]:
@@ -183,7 +184,7 @@ class Region:
         """Ops go where they went before; nothing of Python's own may have changed meanwhile."""
         changed = self._states.pop().change()
         if changed is not None:
-            what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
+            what = f"changes {changed[0]!r}, {changed[1]}, in a compiled loop or conditional"
             raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
         block = self.trace.blocks.pop()

@@ -36,7 +36,10 @@ class TracedText:
 
     def __repr__(self) -> str:
         if active_trace() is not None:
-            raise needs_python("makes text of text that the kernel's numbers are in", MOVE_OUTSIDE)
+            raise needs_python(
+                "makes text of text with numbers that are known only when compiled code runs",
+                MOVE_OUTSIDE,
+            )
         return f"<traced text of {len(self.parts)} parts>"
 
 

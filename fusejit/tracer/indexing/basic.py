@@ -198,7 +198,7 @@ def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int)
 def integer(item: Any) -> AffineExpr:
     """An index as an affine expression."""
     if isinstance(item, TracedArray):
-        what = "an element of an array, which is known only when the kernel runs"
+        what = "an element of an array, which is known only when compiled code runs"
         raise unsupported_index(what, "pass it as a Python int")
     if isinstance(item, list | tuple):
         raise unsupported_index(

@@ -169,7 +169,7 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
             return
     except Varies:
         pass
-    reason = "a step that the kernel computes is positive"
+    reason = "a step that is computed is positive"
     _check(trace, "positive", _compared("greater", step, 0), reason, "ValueError")
 
 

@@ -74,7 +74,7 @@ def _sizes(shape: Any) -> Sequence[Any]:
     if isinstance(shape, np.ndarray):
         return tuple(shape.tolist()) if shape.ndim else (int(shape),)
     if isinstance(shape, TracedArray):
-        what = "a shape that is an array is known only when the kernel runs"
+        what = "a shape that is an array is known only when compiled code runs"
         raise unsupported(what, "pass the sizes as Python ints")
     return tuple(shape) if isinstance(shape, tuple | list | range) else (shape,)
 

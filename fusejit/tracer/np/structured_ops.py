@@ -127,7 +127,8 @@ class _Emission:
 
     def _out(self, value: Any) -> TracedArray:
         if not isinstance(value, TracedArray) or value.kind is not Kind.ARRAY:
-            raise Fallback(f"{self.call.definition.name}: out= is not an array of this trace")
+            what = "out= is neither an argument nor an array that the function makes"
+            raise Fallback(f"{self.call.definition.name}: {what}")
         for name, operand in self.operands.items():
             array = operand.array
             if array is not None and value.storage.may_overlap(array.storage):

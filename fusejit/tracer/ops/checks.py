@@ -94,7 +94,7 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
             elif op.error == IS_AN_OBJECT:
                 raise Fallback(f"after an effect it must be known whether {op.reason}")
             elif is_size and not (undo and op.error == EXTENTS_DIFFER):
-                raise Fallback("a size that a host call returns is checked after a store")
+                raise Fallback("a size that NumPy returns is checked after a store")
 
 
 class _Movable:

@@ -46,7 +46,7 @@ def joined_order(parts: Sequence[TracedArray], axis: int) -> Order:
         else:
             rest = [e for e in dict.fromkeys(unknown) if not _is_asked(decisions, e)]
             if any(_matter(some, lengths, axis, ones, order, stride) for some in _subsets(rest)):
-                what = "joins arrays in an order of axes that depends on what only the kernel knows"
+                what = "joins arrays in an order of axes that is known only when compiled code runs"
                 raise needs_python(what, "pass the shape as arguments, as Python ints")
             return None if order == sorted(order) else tuple(order)
 

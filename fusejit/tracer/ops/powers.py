@@ -91,7 +91,7 @@ def _has_no_elements(operand: Operand) -> bool:
         return False
     decisions = array.trace.decisions
     if array.trace.computes_everywhere or any(map(decisions.is_local, array.extents)):
-        what = "a power of integers, and only the kernel knows whether an exponent is negative"
+        what = "a power of integers whose exponents may be negative"
         raise unsupported(what, "convert them to floats")
     reason = "an array without elements has no powers"
     return any(decisions.equal(extent, 0, reason) for extent in array.extents)

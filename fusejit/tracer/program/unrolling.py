@@ -42,9 +42,8 @@ class UnrollBudget:
             return
         added = self._trace.num_traced() - self._start
         if added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW):
-            what = (
-                f"a loop of more than {self._iterations - 1} iterations is not a loop of the kernel"
-            )
+            loop = f"a loop of more than {self._iterations - 1} iterations"
+            what = f"{loop} is too long to be compiled iteration by iteration"
             raise needs_python(what, "loop over a range or an array that it does not change")
 
 

@@ -349,7 +349,7 @@ class TracedArray:
 
     def _concrete(self, what: str) -> ConcretizationError:
         return concretization(
-            f"{what} needs the value of {self._called()}, which is known only when the kernel runs",
+            f"{what} needs the value of {self._called()}, known only when compiled code runs",
             f"{_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function",
         )
 

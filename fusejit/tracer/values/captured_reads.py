@@ -128,7 +128,7 @@ class CapturedReads:
             n > 1 and captured.size and a != b
             for n, a, b in zip(array.shape, array.strides, captured.strides, strict=True)
         ):
-            what = "an array with gaps in memory, made of constants, is not made again by a kernel"
+            what = "an array of constants has gaps in memory"
             raise needs_python(what, "copy it")
         source = self.table(captured)
         fresh: TracedArray = ARRAY_OPS.copy(source, "K")

@@ -131,7 +131,7 @@ class Storage:
                 trace.owned(CopiesReadInLoops).append(self)
         if not trace.is_open(self.home):
             made = f" at line {self.location.line}" if self.location.line else ""
-            what = f"a value made{made} inside a loop or conditional of the kernel is used outside"
+            what = f"a value made{made} inside a compiled loop or conditional is used outside"
             raise unsupported(
                 what, "assign it to a name that has a number or an array of this kind before"
             )

@@ -66,4 +66,6 @@ def of_numpy(x: Any, obj: Any) -> Any:
 )
 def test_blocks_that_do_not_run(function: Any, kind: str) -> None:
     given = SimpleNamespace(rank=np.int64(3), table={"bias": 1.0}, row=[1.0], name="linear")
-    check_not_compiled(function, (-np.ones(3), given), f"raises {kind} under a condition that only")
+    check_not_compiled(
+        function, (-np.ones(3), given), f"raises {kind} under a condition that is known only"
+    )

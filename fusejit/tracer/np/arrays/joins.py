@@ -93,7 +93,7 @@ def _result_dtype(
     if out is not None and dtype is not None:
         raise numpy_raises("TypeError: concatenate() only takes `out` or `dtype`, not both")
     if out is not None and not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     if out is not None:
         wanted = out.dtype
     elif dtype is not None:

@@ -34,7 +34,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     if isinstance(indices_or_sections, list | tuple | np.ndarray):
         return _slices(array, [0, *indices_or_sections, size], at)
     if isinstance(indices_or_sections, TracedArray):
-        what = "an array of bounds that is known only when the kernel runs"
+        what = "an array of bounds that is known only when compiled code runs"
         raise unsupported(what, "pass the bounds as Python ints")
     sections = int(indices_or_sections)
     if sections <= 0:

@@ -42,7 +42,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
             raise numpy_raises("ValueError: output array does not match result of ndarray.take")
         return store_result(made, out)
     if out is not None:
-        raise Fallback("out= is of rank 0, or is not an array of this trace")
+        raise Fallback(
+            "out= is of rank 0, or is neither an argument nor an array that the function makes"
+        )
     if axis is None:
         array, axis = PRIMITIVES[np.ravel](array), 0
     axis = normalize_axis(axis, array.ndim)

@@ -184,7 +184,9 @@ def nan_to_num(
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
-        raise Fallback("np.copyto into an array that is not of this trace")
+        raise Fallback(
+            "np.copyto into an array that is neither an argument nor made by the function"
+        )
     dst = target_operand(dst)
     if dst.stores is not WriteAccess.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
@@ -221,7 +223,9 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
     if not isinstance(a, TracedArray):
-        raise Fallback("np.putmask into an array that is not of this trace")
+        raise Fallback(
+            "np.putmask into an array that is neither an argument nor made by the function"
+        )
     a = target_operand(a)
     operand, chosen = operand_of(values), array_from(mask)
     if operand.array is not None:

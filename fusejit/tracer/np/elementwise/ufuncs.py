@@ -121,7 +121,7 @@ def call_ufunc(
     if out is None and not contains_traced(list(args)):
         return ufunc(*args) if dtype is None else ufunc(*args, dtype=dtype)
     if out is not None and not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     wanted = None if dtype is None else dtype_argument(dtype)
     if wanted is None and out is None and all(map(is_host_number, args)):
         name = _HOST_NAMES.get(ufunc)

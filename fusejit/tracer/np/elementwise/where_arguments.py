@@ -169,7 +169,7 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
         what = f"np.{ufunc.__name__} with where= and no out= leaves elements without a value"
         raise unsupported(what, "give out=np.zeros_like(x), or choose with np.where(mask, x, y)")
     if not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     wanted = None if dtype is None else dtype_argument(dtype)
     with out.trace.everywhere():
         value = apply_ufunc(ufunc, args, None, wanted)
@@ -184,7 +184,9 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """``arr[mask] = vals``, repeated as often as the mask is true."""
     if not isinstance(arr, TracedArray):
-        raise Fallback("np.place into an array that is not of this trace")
+        raise Fallback(
+            "np.place into an array that is neither an argument nor made by the function"
+        )
     arr = target_operand(arr)
     chosen = array_from(mask)
     if not has_extents(chosen.extents, arr.extents):

@@ -201,7 +201,9 @@ def round_of(number: Any, *digits: Any) -> Any:
     """``round(x)``, of a NumPy scalar of the kernel with digits too."""
     if isinstance(number, TracedArray) and digits:
         if number.kind is Kind.PYTHON:
-            what = "rounds a Python number that only the kernel knows to some digits"
+            what = (
+                "rounds a Python number to some digits that is known only when compiled code runs"
+            )
             raise needs_python(what, "use np.round(x, digits)")
         if number.kind is Kind.SCALAR:
             return PRIMITIVES[np.round](number, *digits)

@@ -79,7 +79,10 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
         operands = tuple(python_number(o, F64) for o in operands)
         check_domain(op, *operands)
     if op not in _UFUNCS:
-        raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
+        raise unsupported(
+            f"computes {op} of a number that is known only when compiled code runs",
+            "use a NumPy function",
+        )
     ufunc = _UFUNCS[op]
     if ufunc is None:
         row = HOST_ROWS[op].name  # a function of `math` that NumPy has not

@@ -56,7 +56,7 @@ def matmul(
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     if not np.can_cast(loop, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the product to the dtype of out")
     return store_result(result, out)
@@ -71,7 +71,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     if out.dtype != result.dtype or out.ndim != result.ndim:
         raise numpy_raises("ValueError: output array is not acceptable")
     if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0

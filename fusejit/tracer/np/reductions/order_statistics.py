@@ -132,7 +132,7 @@ def _is_short(a: TracedArray, most: int, unless_known: bool) -> bool:
     decisions = a.trace.decisions
     if decisions.is_local(a.extents[0]):
         return unless_known
-    reason = "an array is put in order inside the kernel"
+    reason = "an array is put in order by compiled code"
     return decisions.at_most(1, a.extents[0], reason) and decisions.at_most(
         a.extents[0], most, reason
     )

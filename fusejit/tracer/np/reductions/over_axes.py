@@ -133,7 +133,7 @@ def into(result: TracedArray, out: Any) -> TracedArray:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Fallback("out= is not an array of this trace")
+        raise Fallback("out= is neither an argument nor an array that the function makes")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
     return store_result(result, out)
