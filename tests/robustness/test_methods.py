@@ -106,12 +106,68 @@ def test_missing_arguments_are_an_error() -> None:
         a.m.check()
     with pytest.raises(TypeError, match="too many"):
         a.m.check(X, 1, 2)
-    with pytest.raises(TypeError, match="missing a required argument: 'x'") as error:
+    with pytest.raises(TypeError, match="the object of the method is unknown") as error:
         model().m.explain(X)
-    assert error.value.__notes__ == ["pass the object as in Model.m.explain(object, ...)"]
+    assert error.value.__notes__ == [
+        "give the object a name, as in a = Model(...); a.m.explain(...), or pass it as in "
+        "Model.m.explain(object, ...)"
+    ]
     with pytest.raises(TypeError, match="missing") as error:
         fuse_jit(lambda x: x).check()
     assert not hasattr(error.value, "__notes__")
+
+
+class Derived(Model):
+    @fuse_jit
+    def m(self, x: Any, n: int = 1) -> Any:
+        return super().m(x, n) + 1
+
+    @property
+    def method(self) -> Any:
+        return self.m
+
+    def of_base(self, x: Any) -> Any:
+        return super().m.trace(x), super().m.trace(x)
+
+
+def test_objects_that_are_read_in_other_ways() -> None:
+    """`super().m.check(x)` and `getattr(a, "m").check(x)` were "missing a required argument"."""
+    a: Any = Derived(np.ones(4))
+    expected = [str(Model.m.trace(a, X))] * 2
+    assert_same(expected, [str(text) for text in a.of_base(X)])
+    own = str(Derived.m.trace(a, X))
+    partial = functools.partial(a.m, X)
+    read = [
+        a.m.trace(X),
+        a.method.trace(X),
+        (made := Derived(np.ones(4))).m.trace(X),
+        partial.func.trace(X),
+        type(a).m.trace(made, X),
+    ]
+    assert_same([own] * len(read), [str(text) for text in read])
+    assert "of_class" in type(a).of_class.explain(X)
+    assert "result: same bits" in a.m.check(X)
+
+
+def test_arguments_are_not_taken_for_the_object() -> None:
+    """`A().m.check(x, 1)` called the method on the array, as the parameters allow it."""
+    calls: list[Any] = []
+
+    def made() -> Any:
+        calls.append(1)
+        return model()
+
+    for wrong in (
+        lambda: made().m.check(X, 1),
+        lambda: made().m.explain(X, 1),
+        lambda: made().of_class.check(X),
+        lambda: [made()][0].m.check(X, 1),
+    ):
+        with pytest.raises(TypeError, match="the object of the method is unknown"):
+            wrong()
+    assert len(calls) == 4  # what made the object runs once
+    assert "result: same bits" in type(made()).m.check(made(), X)
+    assert "result: same bits" in made().static.check(X)
 
 
 def test_check_compares_objects_by_their_attributes() -> None:
