@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import inspect
+import itertools
 import linecache
 from types import FrameType, MethodType
 from typing import Any
@@ -20,6 +22,7 @@ from fusejit.syntax import copied, parse
 
 _READS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
 _READERS = {"getattr": getattr, "super": super, "type": type}  # calls that only read
+_LOADS = ("LOAD_NAME", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _OBJECT_NAMES = ("self", "cls")
 
 
@@ -129,6 +132,8 @@ class _Reading(ast.NodeTransformer):
 def _owners(frame: FrameType, name: str) -> list[ast.expr]:
     """The ``a.m`` of calls ``a.m.explain(..)`` where a frame is: of one, if positions are known."""
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    if not lines:  # python -c, Python's prompt before 3.13, exec
+        return _loaded_owners(frame, name)
     try:
         tree = parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
@@ -146,3 +151,25 @@ def _owners(frame: FrameType, name: str) -> list[ast.expr]:
         if (node.lineno, node.col_offset) == place:
             exact.append(node.func.value)
     return exact or on_line
+
+
+def _loaded_owners(frame: FrameType, name: str) -> list[ast.expr]:
+    """The same of names and attributes alone, from the instructions before the call."""
+    positions = frame.f_code.co_positions()
+    line, _, column, _ = next(itertools.islice(positions, frame.f_lasti // 2, None))
+    found: list[ast.expr] = []
+    owner: ast.expr | None = None
+    for instruction in dis.get_instructions(frame.f_code):
+        operation, argument = instruction.opname, instruction.argval
+        at = instruction.positions
+        begins_there = at is not None and (at.lineno, at.col_offset) == (line, column)
+        is_called = operation in ("LOAD_METHOD", "LOAD_ATTR") and argument == name
+        if owner is not None and is_called and begins_there:
+            found.append(owner)
+        if operation in _LOADS:
+            owner = ast.Name(argument, ast.Load())
+        elif operation == "LOAD_ATTR" and owner is not None:
+            owner = ast.Attribute(owner, argument, ast.Load())
+        else:
+            owner = None
+    return found

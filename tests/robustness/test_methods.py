@@ -149,6 +149,22 @@ def test_objects_that_are_read_in_other_ways() -> None:
     assert "result: same bits" in a.m.check(X)
 
 
+def test_methods_in_code_without_source() -> None:
+    """`a.m.explain(x)` at Python's prompt or in `python -c` was "missing a required argument"."""
+    a = model()
+    names: dict[str, Any] = {"a": a, "x": X, "Model": Model, "made": lambda: a}
+    exec("text = a.m.check(x); other = a.parent.parent.m.check(\n  x, n=2)", names)
+    assert "result: same bits" in names["text"]
+    assert "result: same bits" in names["other"]
+    exec("def inner(b):\n  return b.m.check(x), [c.m.check(x) for c in [b]]", names)
+    assert_same([names["text"]] * 2, [names["inner"](a)[0], *names["inner"](a)[1]])
+    exec("text = Model.m.check(made(), x)", names)
+    assert "result: same bits" in names["text"]
+    for wrong in ("made().m.check(x)", "[a][0].m.check(x)"):
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            exec(wrong, names)
+
+
 def test_arguments_are_not_taken_for_the_object() -> None:
     """`A().m.check(x, 1)` called the method on the array, as the parameters allow it."""
     calls: list[Any] = []
