@@ -107,7 +107,10 @@ def check_message(error: FusejitError, function: Callable[..., Any]) -> None:
     assert found is not None, text
     assert first < int(found[1]) <= first + 5, text
     assert function.__name__ in text
-    hints = r"instead|outside|Use |Call it|Move |[Rr]eturn |Pass |pass |keep |fill |write |Multiply|without"
+    hints = (
+        r"instead|outside|Use |Call it|Move |[Rr]eturn |Pass |pass |keep |fill |write |Multiply|"
+        r"without"
+    )
     assert re.search(hints, text), f"no alternative: {text}"
     assert len(text) < 600
 
