@@ -78,7 +78,7 @@ class Trace:
         The ``def`` of the user's function.
     decisions : Decisions
         Symbols, what is known of them, and the guards.
-    reading : Reading
+    captured_reads : CapturedReadsOfTrace
         What was read from outside.
     locals : LocalSymbols
         Symbols of the blocks of the graph.
