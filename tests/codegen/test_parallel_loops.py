@@ -28,8 +28,9 @@ def _threads_as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def launches() -> Iterator[list[int]]:
+def launches(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The extents of all launches of the pool, in order; without TBB there are none."""
+    monkeypatch.delenv("FUSEJIT_NUM_THREADS", raising=False)  # of two threads, whatever is set
     pool.start_pool()
     real = pool._words[pool.WORD_LAUNCH]
     if not real:
