@@ -460,3 +460,49 @@ def test_bits_of_integers_are_combined():
                     assert_same(ufunc.reduce(a, axis=1), op.reference(a))
     with pytest.raises(TypeError, match="bitwise_or of float64 is not defined"):
         some(np.ones((2, 2)))
+
+
+def test_outputs_are_merged_with_products_of_complex_numbers():
+    """`O[m] *= A[m, n]` of complex numbers was refused; so was `O[m] = A[m] * O[m]`."""
+    along = formula("def op(A: Tensor['T', 'M', 'N'], O: Output['U', 'M']):\n    O[m] *= A[m, n]")
+    once = formula("def op(A: Tensor['T', 'M'], O: Output['U', 'M']):\n    O[m] = A[m] * O[m]")
+    rng = np.random.default_rng(0)
+    for dtype, own in ((np.complex64, np.complex64), (np.float64, np.complex128)):
+        a = rng.normal(size=(5, 4)).astype(dtype)
+        if np.iscomplexobj(a):
+            a += (1j * rng.normal(size=(5, 4))).astype(dtype)
+        start = (rng.normal(size=5) + 1j * rng.normal(size=5)).astype(own)
+        for made in (along(a, init=start), along.reference(a, init=start)):
+            assert made.dtype == own
+            np.testing.assert_allclose(made, start * a.prod(axis=1), rtol=1e-5)
+        for made in (once(a[:, 0], init=start), once.reference(a[:, 0], init=start)):
+            np.testing.assert_allclose(made, start * a[:, 0], rtol=1e-6)
+
+
+def test_an_output_is_checked_where_reductions_have_no_points():
+    """With an empty reduction, subscripts of outputs were not checked: writes left the array."""
+    op = formula("""
+        def op(A: Tensor["T", "R"], W: Shape["T", "W"], O: Output["T", "E"]):
+            W[j]
+            O[j * 2 + 1] += A[r]
+    """)
+    for size in (0, 3):
+        a, out = np.ones(size), np.zeros(7)
+        for call in (op, op.reference):
+            with pytest.raises(ValueError, match="reaches 7, and axis 0 has 7 elements"):
+                call(a, np.ones(4), out=out)
+            np.testing.assert_array_equal(call(a, np.ones(3), out=out.copy())[1::2], size)
+
+
+def test_a_guarded_read_gives_a_dim_its_extent_if_no_other_does():
+    """`where(index(s) < 2, B[i + s], 0)` said that no operand determines the extent of s."""
+    op = formula("""
+        def op(B: Tensor["T", "E"], O: Output["T", "N"]):
+            O[i] += where(index(s) < 2, B[i + s], 0.5)
+    """)
+    b = np.arange(6.0)
+    expected = np.zeros(4)
+    for i in range(4):
+        expected[i] = sum(b[i + s] if s < 2 else 0.5 for s in range(3))
+    for call in (op, op.reference):
+        np.testing.assert_allclose(call(b, out=np.zeros(4)), expected)

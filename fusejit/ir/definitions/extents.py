@@ -196,8 +196,9 @@ class ExtentFinder:
 
     def _solve_windows(self) -> None:
         """A dim that only moves a window takes as many steps as fit into the operand's axis."""
+        by_need = sorted(self.accesses, key=lambda access: bool(access.guards))  # these last
         while len(self.dims) < len(self.definition.dims):
-            for access in self.accesses:
+            for access in by_need:
                 if self._solve(access):
                     break
             else:
@@ -210,7 +211,7 @@ class ExtentFinder:
 
     def _solve(self, access: Access) -> bool:
         extents = self.given[access.operand].extents
-        if access.is_padded:
+        if access.is_padded and not access.guards:
             return False
         for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
             unknown = [d for d in subscript.names(DIM) if d not in self.dims]
@@ -316,10 +317,15 @@ class ExtentFinder:
         return tuple(shape)
 
     def _check_reach(self, access: Access, extents: Extents) -> None:
-        """No subscript leaves its operand; in an empty domain none is computed."""
+        """No subscript leaves its operand; where there are no points none is computed.
+
+        An output has its start also where the reduction dims have no points.
+        """
         if access.is_padded and not access.guards:
             return
         ranges = self._ranges()
+        is_output = self.definition.operand(access.operand).role is Role.OUTPUT
+        dims = [d for d in self.dims if not (is_output and d in self.definition.reductions)]
         for guard in access.guards:
             self._narrow(ranges, guard)
         if access.guards and self._is_never(access, ranges):
@@ -339,8 +345,7 @@ class ExtentFinder:
                 if self.decide.at_most(first, second, f"{self.name}: {what}"):
                     continue
                 if any(
-                    self.decide.equal(e, zero, f"{self.name}: no points")
-                    for e in self.dims.values()
+                    self.decide.equal(self.dims[d], zero, f"{self.name}: no points") for d in dims
                 ):
                     return
                 raise ValueError(

@@ -145,7 +145,8 @@ def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
     def map_of(access: Access) -> IndexingMap:
         return definition.indexing_map(access, binding.extents, binding.attributes)
 
-    in_order = runs_in_order(binding) if in_order is None else in_order
+    if in_order is None or _has_complex_products(binding):
+        in_order = runs_in_order(binding)
     reads = [a for a in definition.accesses if definition.is_read(a)]
     outputs = [
         _accumulated(binding, update, map_of(update.access), in_order)
@@ -209,12 +210,13 @@ def _iterator_of(definition: Definition, in_order: bool) -> Any:
 def runs_in_order(binding: Binding) -> bool:
     """Whether the reduction dims run one point after the other, in the order of the domain.
 
-    They do where a value reads what earlier points wrote; and for sums of floats over several dims
-    down the columns of an operand, where any other order would keep partial sums in memory: one row
-    of the output takes all terms in turn.
+    They do where a value reads what earlier points wrote; for products of complex numbers, whose
+    parts have no products of their own; and for sums of floats over several dims down the columns
+    of an operand, where any other order would keep partial sums in memory: one row of the output
+    takes all terms in turn.
     """
     definition = binding.definition
-    if definition.runs_in_order():
+    if definition.runs_in_order() or _has_complex_products(binding):
         return True
     return all(
         update.combiner == "add"
@@ -223,6 +225,12 @@ def runs_in_order(binding: Binding) -> bool:
         and _is_down_columns(definition, update)
         for update in definition.updates
     )
+
+
+def _has_complex_products(binding: Binding) -> bool:
+    products = [u for u in binding.definition.updates if u.combiner == "multiply"]
+    outputs = [binding.definition.operand(u.access.operand) for u in products]
+    return any(binding.dtype_of(output).kind == "c" for output in outputs)
 
 
 def _long_dims(binding: Binding) -> list[str]:
@@ -261,7 +269,8 @@ def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str
         return row_of_bools(combiner, definition.numpy_bools)
     combiner = _OF_NUMPY.get(combiner, combiner)
     allowed = {"and": "b", "or": "b", **dict.fromkeys(_OF_INTEGERS, "iu")}
-    if dtype.kind not in allowed.get(combiner, "iufc" if combiner == "add" else "iuf"):
+    of_complex = combiner in ("add", "multiply")
+    if dtype.kind not in allowed.get(combiner, "iufc" if of_complex else "iuf"):
         raise TypeError(f"{definition.name}: {combiner} of {dtype} is not defined")
     return combiner.removesuffix("_unsigned")
 
