@@ -506,3 +506,16 @@ def test_a_guarded_read_gives_a_dim_its_extent_if_no_other_does():
         expected[i] = sum(b[i + s] if s < 2 else 0.5 for s in range(3))
     for call in (op, op.reference):
         np.testing.assert_allclose(call(b, out=np.zeros(4)), expected)
+
+
+def test_products_of_indices_guard_nothing():
+    """`where(index(i) * index(j) == 2, A[j + 1], 0)` raised "is not affine in the dims"."""
+    op = formula("""
+        def op(A: Tensor["T", "E"], W: Shape["T", "N", "M"], O: Output["T", "N", "M"]):
+            W[i, j]
+            O[i, j] = where(index(i) * index(j) == 2, A[j + 1], 0.0)
+    """)
+    a, expected = np.arange(4.0), np.zeros((4, 3))
+    expected[2, 1], expected[1, 2] = a[2], a[3]
+    for call in (op, op.reference):
+        np.testing.assert_array_equal(call(a, np.ones((4, 3))), expected)

@@ -101,7 +101,7 @@ def _implied(condition: Scalar, is_true: bool) -> Guards:
 
 
 def _as_index(scalar: Scalar) -> Index | None:
-    """The integer expression that a number is, if it is one."""
+    """The affine expression of dims that a number is, if it is one."""
     if scalar.op == "index":
         return scalar.attr  # type: ignore[no-any-return]
     if scalar.op == "const":
@@ -109,4 +109,7 @@ def _as_index(scalar: Scalar) -> Index | None:
     if scalar.op not in _ARITHMETIC:
         return None
     operands: list[Any] = [_as_index(o) for o in scalar.operands]
-    return None if None in operands else Index(_ARITHMETIC[scalar.op], tuple(operands))
+    if None in operands:
+        return None
+    is_affine = scalar.op != "multiply" or not all(o.names(DIM) for o in operands)
+    return Index(_ARITHMETIC[scalar.op], tuple(operands)) if is_affine else None
