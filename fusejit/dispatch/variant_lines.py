@@ -1,4 +1,4 @@
-"""What each variant of a function serves, and what makes it another one than the others."""
+"""Lines of ``f.variants``: the calls that each variant serves, and its differences from others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _arrays(traced: TracedFunction) -> str:
 
 
 def _conditions(traced: TracedFunction) -> Iterator[str]:
-    """What must hold besides the dtypes, ranks and layouts of arrays."""
+    """Conditions of a variant besides the dtypes, ranks and layouts of arrays."""
     for check in traced.checks:
         yield from _of_array(check) if isinstance(check.expected, ArrayClass) else [_text(check)]
     names = {symbol.name: symbol.expr for symbol in traced.graph.symbols}

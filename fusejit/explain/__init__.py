@@ -1,4 +1,4 @@
-"""`explain`: what was fused, what was not, and why."""
+"""Reports of `explain`: fused operations, refused ones, and the reasons."""
 
 from fusejit.explain.passes import passes_text
 from fusejit.explain.report import sizes_of_call

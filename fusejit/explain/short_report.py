@@ -168,7 +168,7 @@ class _SegmentLines:
         return "Python runs all of it"
 
     def why_slower(self, measured: CostEstimate | None) -> list[str]:
-        """Why the function, or what is compiled of it, is slower than NumPy; empty if it is not."""
+        """The line that says why compiled code is slower than NumPy; empty if it is not."""
         if not self._compiled:
             return []
         cost = measured or self._total()
@@ -178,7 +178,7 @@ class _SegmentLines:
         return [f"slower because {why}"]
 
     def _total(self) -> CostEstimate:
-        """What all compiled parts cost."""
+        """The cost of all compiled parts."""
         return replace(
             self._costs[0],
             numpy_ns=sum(cost.numpy_ns for cost in self._costs),

@@ -1,4 +1,4 @@
-"""How fast a function is, compared with NumPy, and why it is slower, in words."""
+"""Words for the speed of a function compared with NumPy, and for the reason if it is slower."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def has_calls_of_numpy(graph: Graph) -> bool:
 
 
 def speed_text(cost: CostEstimate, *, asks_numpy: bool = False) -> str:
-    """How fast it is; estimates are cautious, because they decide whether compiling pays.
+    """Describe a speed; estimates are cautious, because they decide whether compiling pays.
 
     ``asks_numpy``: NumPy is called between loops, and nothing is known of the time of the calls.
     """
@@ -43,7 +43,7 @@ def is_slower(cost: CostEstimate) -> bool:
 def why_slower(
     cost: CostEstimate, operations: int, *, asks_numpy: bool, is_in_part: bool = False
 ) -> str:
-    """Why what is compiled is slower than NumPy, and what helps.
+    """Give the reason why compiled code is slower than NumPy, with a remedy where there is one.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def why_slower(
     asks_numpy : bool
         Whether NumPy is called between loops.
     is_in_part : bool
-        Whether Python runs lines between what is compiled.
+        Whether Python runs lines between compiled ones.
     """
     if asks_numpy:
         return "NumPy is called between loops, which costs more than the loops save"

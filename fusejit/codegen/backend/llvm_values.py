@@ -53,7 +53,7 @@ class Typed:
 
 
 class ModuleOfKernel(Protocol):
-    """What a function needs of its LLVM module, a `KernelModule`.
+    """The part of a `KernelModule` that its functions use.
 
     Attributes
     ----------

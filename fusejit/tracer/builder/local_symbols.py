@@ -10,7 +10,7 @@ from fusejit.tracer.builder.shapes import Decisions
 
 
 class OpenBlocks(Protocol):
-    """The blocks of a trace and what is known of its symbols."""
+    """The open blocks of a trace, and the facts about its symbols."""
 
     decisions: Decisions
 

@@ -42,7 +42,7 @@ def too_many_axes(what: str) -> str:
 
 
 class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
-    """What a trace has read from outside: `fusejit.tracer.values.captured_reads`."""
+    """The reads of a trace from outside: `fusejit.tracer.values.captured_reads`."""
 
     checks: list[PathCheck]
     constants: dict[str, np.ndarray]
@@ -51,7 +51,7 @@ class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
     writeable: set[Path]
 
     def path_of(self, obj: Any) -> Path | None:
-        """Where a captured object was found."""
+        """A place where a captured object was found."""
 
     def paths_to(self, obj: Any) -> list[Path]:
         """All places where a captured object was found."""
@@ -135,7 +135,7 @@ class Trace:
         self._visits: dict[Any, int] = {}
 
     def owned(self, kind: type[_S]) -> _S:
-        """What a module above keeps for this trace: its one object of a class, made when needed."""
+        """The trace's one object of a class of a floor above; it is made when needed."""
         if kind not in self._owned:
             self._owned[kind] = kind()
         found: _S = self._owned[kind]

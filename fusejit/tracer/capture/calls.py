@@ -356,7 +356,7 @@ class Calls:
             return obj
         if hasattr(obj, "in_text"):
             return obj.in_text()
-        what = "makes text of what is known only when compiled code runs"
+        what = "makes text of a value that is known only when compiled code runs"
         raise needs_python(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What runs instead of a function while tracing: handlers, NumPy's own source, structured ops."""
+"""Finds the handler of a call: `PRIMITIVES`, NumPy's own source, structured ops."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from fusejit.tracer.values.masked import is_same_value
 
 
 class MaskIndices(list[tuple[Value, TracedArray]]):
-    """Where masks of one trace are true, inside loops."""
+    """Places of true elements, by mask, inside loops of one trace."""
 
 
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:

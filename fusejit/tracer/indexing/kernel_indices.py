@@ -210,7 +210,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
     """An `Assert` that two integers are one; the newest of them is replaced after it.
 
-    That must be an integer of the current block: what is made further out must not know it.
+    It must be an integer of the current block, as values made further out must not depend on it.
     """
     trace.assumes_sizes = True
     _check(trace, "same_extent", _compared("equal", left, right), reason, "ValueError")

@@ -12,7 +12,7 @@ from fusejit.ir.source import Location
 
 
 class ActiveTrace(Protocol):
-    """What messages and refusals ask of the active `Trace`."""
+    """The part of the active `Trace` that messages and refusals use."""
 
     location: Location
     untraced: dict[CodeType, str]

@@ -1,4 +1,4 @@
-"""What is kept of the steps of a schedule."""
+"""Records of the steps of a schedule."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
 
 
 def _require_plain_items(obj: Any) -> None:
-    """Leave an array to Python whose making runs code of the user's: it may meet traced values."""
+    """Leave an array to Python if making it runs the user's code, which may meet traced values."""
     for item in obj if isinstance(obj, list | tuple) else (obj,):
         if type(item) in (list, tuple):
             _require_plain_items(item)
