@@ -253,28 +253,31 @@ def test_python_c(option: str) -> None:
 
 def test_python_i() -> None:
     """The text that was typed is in the history of ``readline``; later versions keep it."""
-    pexpect = pytest.importorskip("pexpect")
+    fdpexpect = pytest.importorskip("pexpect.fdpexpect")
     pytest.importorskip("readline")
     prompt = re.compile(r"(>>>|\.\.\.) ")
-    python = pexpect.spawn(
-        sys.executable,
-        ["-q", "-i", "-c", "import numpy"],
+    terminal, end = os.openpty()
+    process = subprocess.Popen(  # pexpect.spawn forks, which this process with its threads must not
+        [sys.executable, "-q", "-i", "-c", "import numpy"],
         env={**ENVIRONMENT, "TERM": "dumb", "HOME": "/nonexistent"},
-        encoding="utf-8",
-        timeout=60,
+        stdin=end,
+        stdout=end,
+        stderr=end,
     )
-    python.expect(prompt)
-    output = ""
-    written = [ast.unparse(statement) for statement in ast.parse(TEXT + CHECK).body]
-    for statement in written:
-        for line in [*statement.splitlines(), *([""] if "\n" in statement else [])]:
-            python.sendline(line)
-            python.expect(prompt)
-            output += python.before
-    assert "done!" in output
-    assert "Error" not in output, output
-    python.sendline("exit()")
-    python.expect(pexpect.EOF)
+    os.close(end)
+    with process, fdpexpect.fdspawn(terminal, encoding="utf-8", timeout=60) as python:
+        python.expect(prompt)
+        output = ""
+        written = [ast.unparse(statement) for statement in ast.parse(TEXT + CHECK).body]
+        for statement in written:
+            for line in [*statement.splitlines(), *([""] if "\n" in statement else [])]:
+                python.sendline(line)
+                python.expect(prompt)
+                output += python.before
+        assert "done!" in output
+        assert "Error" not in output, output
+        python.sendline("exit()")
+        assert process.wait(60) == 0
 
 
 CELL = f"""
