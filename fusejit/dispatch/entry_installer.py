@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import CodeType
 from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard
@@ -29,6 +30,7 @@ class EntryInstaller:
         self._function = state.function
         self._entry_stub = state.entry_stub
         self._state = state
+        self._own_body: tuple[CodeType, FunctionBody] | None = None
 
     # -- segments -------------------------------------------------------------------------------
     def run_segments(self, *args: Any) -> Any:
@@ -79,7 +81,10 @@ class EntryInstaller:
 
     def own_body(self) -> FunctionBody:
         """The statements of the function."""
-        return FunctionBody.of(self._function, self._state.run_python)
+        code = self._function.__code__
+        if self._own_body is None or self._own_body[0] is not code:
+            self._own_body = code, FunctionBody.of(self._function, self._state.run_python)
+        return self._own_body[1]
 
     def install_fallback(
         self, args: tuple[Any, ...], outcome: Outcome, is_interpreted: Callable[[], bool]

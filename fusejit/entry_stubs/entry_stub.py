@@ -57,6 +57,7 @@ from fusejit.entry_stubs.stub_code import (
     calling,
     code_of_body,
     code_of_text,
+    guard_text,
 )
 from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
 from fusejit.outcome import INTERPRET, MISS, Outcome
@@ -65,6 +66,7 @@ from fusejit.tracebacks import strip_frames
 Launch = Callable[..., Any]
 
 MAX_AT_ONCE = 4096  # calls that are only counted, between two checked ones
+MAX_CODES = 16  # that are kept, of statements after guards
 
 
 def no_variant(*args: Any) -> Outcome:
@@ -146,6 +148,7 @@ class EntryStub:
         self._function = of_user = cast(FunctionType, function)
         self.guard: CallGuard | None = None
         self.bodies: set[CodeType] = set()
+        self._codes: dict[tuple[Launch, str], CodeType] = {}
         self.at_once = 0
         self._code = of_user.__code__
         self.signature = signature
@@ -199,6 +202,7 @@ class EntryStub:
             self._code = of_user.__code__
         self.signature = own_signature(of_user)
         self._launching = self._code_of_text(LAUNCHING)
+        self._codes.clear()
         if self.served is not None:
             self.served.give(self._launching)
         self.install_launcher(no_variant)
@@ -265,10 +269,7 @@ class EntryStub:
             return
         self.at_once = guard.unwatched
         own.calls = repeat(None, self.at_once)
-        about = self._layout, self.signature, self._code
-        code = code_of_body(body, guard, *about)
-        if code is None:
-            code = code_of_text(calling(guard), *about, guard)
+        code = self._code_after(guard, body)
         own.first, own.guard, own.run = no_variant, guard.rejects, body.run
         if body.helper is not None:
             own.helper = body.value
@@ -297,6 +298,18 @@ class EntryStub:
         own.calls = repeat(None, self.at_once)
         return True
 
+    def _code_after(self, guard: CallGuard, body: FunctionBody) -> CodeType:
+        """The code of statements after a guard; guards that ask alike share it."""
+        asked = guard_text(guard, self._layout, self.signature)
+        code = self._codes.get((body.run, asked))
+        if code is None:
+            about = self._layout, self.signature, self._code
+            code = code_of_body(body, asked, *about) or code_of_text(calling(guard), *about, guard)
+            if len(self._codes) == MAX_CODES:
+                self._codes.clear()
+            self._codes[body.run, asked] = code
+        return code
+
     def _code_of_text(self, text: str) -> CodeType:
         return code_of_text(text, self._layout, self.signature, self._code)
 
@@ -319,7 +332,7 @@ def _found_again(
     """The entry stub of a function that was pickled by value, with its cell if it has one."""
     made = EntryStub.__new__(EntryStub)
     made.function, made._function = function, of_user
-    made.guard, made.bodies, made.at_once = None, set(), 0
+    made.guard, made.bodies, made.at_once, made._codes = None, set(), 0, {}
     made.is_passthrough = is_passthrough
     made._cell = (
         CellType(_Own(no_variant, no_variant, of_user, made))

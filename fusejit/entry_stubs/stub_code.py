@@ -158,10 +158,21 @@ class StubLayout:
 
 def calling(guard: CallGuard) -> str:
     """The text that calls the user's function after the guard."""
-    return _CALLING.format(guard=textwrap.indent(_guard_text(guard), " " * 8))
+    return _CALLING.format(guard=textwrap.indent(_form_of(guard), " " * 8))
 
 
-def _guard_text(guard: CallGuard) -> str:
+def guard_text(guard: CallGuard, layout: StubLayout, signature: inspect.Signature) -> str:
+    """The text of a guard before the user's statements."""
+    return _form_of(guard).format(
+        free=", ".join(layout.free),
+        own=layout.own,
+        local=layout.local,
+        other_kinds=_other_kinds(guard, layout.own, layout.local, signature.parameters),
+        **_by_position(signature),
+    )
+
+
+def _form_of(guard: CallGuard) -> str:
     """The text of a guard, by how many calls may pass at a time unwatched."""
     if not guard.unwatched:
         return _GUARDED
@@ -218,23 +229,18 @@ def code_of_text(
 
 def code_of_body(
     body: FunctionBody,
-    guard: CallGuard,
+    asked: str,
     layout: StubLayout,
     signature: inspect.Signature,
     of_user: CodeType,
 ) -> CodeType | None:
-    """The code of statements after the guard; None if they have no source."""
+    """The code of statements after the text of a guard; None if they have no source."""
     source = body.source
     definition = None if source is None else as_definition(source.as_compiled)
     if source is None or not layout.has_bodies or definition is None:
         return None
-    names = {"free": ", ".join(layout.free), "own": layout.own, "local": layout.local}
-    other_kinds = _other_kinds(guard, layout.own, layout.local, signature.parameters)
-    text = _guard_text(guard)
-    text = text.format(other_kinds=other_kinds, **names, **_by_position(signature))
-    if body.helper is not None:
-        text += f"{body.helper} = {layout.own}.helper\n"
-    prologue = ast.parse(text).body
+    helper = "" if body.helper is None else f"{body.helper} = {layout.own}.helper\n"
+    prologue = ast.parse(asked + helper).body
     node = copy.copy(definition)
     node.args = _arguments(signature, node)
     for part in [part for statement in prologue for part in ast.walk(statement)]:

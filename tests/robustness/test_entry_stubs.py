@@ -279,3 +279,26 @@ def test_another_kind_of_call_is_compiled() -> None:
     x = np.linspace(-1, 1, 1000)
     assert_same(both(x), fused(x))
     assert fused(Pair(7, 1)).b == 7
+
+
+def test_guards_that_ask_alike_share_the_statements() -> None:
+    """The statements were compiled again whenever a guard was replaced: hexiom ran at 0.6x."""
+
+    def halved(x: Any) -> Any:
+        return x / 2
+
+    fused = retiring(halved)
+    dispatcher = fused.__fusejit_state__.dispatcher
+    guards = [
+        *(CallGuard([Expected()], due) for due in (10, 20)),
+        *(CallGuard([Expected()], unwatched=calls) for calls in (16, 32, NEVER)),
+        *(CallGuard([Expected(kind)], unwatched=NEVER) for kind in (list, dict, list)),
+    ]
+    codes = []
+    for guard in guards:
+        assert dispatcher.installer.install_python(guard)
+        codes.append(fused.__code__)
+        assert fused(3) == 1.5
+    places = [codes.index(code) for code in codes]
+    assert places == [0, 0, 2, 2, 4, 5, 6, 5]
+    assert all(codes[place] is code for place, code in zip(places, codes, strict=True))
