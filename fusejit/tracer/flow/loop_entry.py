@@ -8,7 +8,7 @@ Arrays that are only changed in place are not carried at all, because their memo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
@@ -17,13 +17,13 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow.carried_values import CarriedNumber, LateNumber, Role, ValueOf, values_of
 from fusejit.tracer.flow.loop_origins import LoopOrigins
 from fusejit.tracer.flow.regions import Region, RegionNames, flag_of, is_array, tuple_of
-from fusejit.tracer.flow.shrinking import length_name, number_of_rows
+from fusejit.tracer.flow.shrinking import number_of_rows
 from fusejit.tracer.ops.changing_extents import at, largest, rows
 from fusejit.tracer.ops.kernel_numbers import is_number
-from fusejit.tracer.ops.number_values import number_values, of_values, types_of_values
-from fusejit.tracer.ops.origins import OBJECT_OF
+from fusejit.tracer.ops.number_values import number_value, number_values, of_values, types_of_values
 from fusejit.tracer.ops.union_types import type_of, union
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.values.array import TracedArray
@@ -32,8 +32,6 @@ from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
-
-TAG = " as"  # after the name of a number: its tag, which says of which type it is
 
 
 class LoopEntry(Region):
@@ -57,7 +55,7 @@ class LoopEntry(Region):
         self.runs: bool | None = None
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
-        self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
+        self._carried: list[CarriedNumber] = []
         self._loop_buffers: dict[str, TracedArray] = {}
         self._changing: dict[
             str, Extents
@@ -66,17 +64,17 @@ class LoopEntry(Region):
             str, str
         ] = {}  # of loop buffers that lose rows, with whom they share the number
         self._rows: list[tuple[AffineExpr, Value, AffineExpr]] = []  # symbol, number, the most
-        self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
+        self._late: list[LateNumber] = []
         self._types: dict[str, UnionType] = {}  # of numbers of one of several types
         self._held: tuple[str, ...] = ()  # the names, and those of the items of tuples
-        self._results: dict[str, Value] = {}
+        self._results: dict[ValueOf, Value] = {}
         self._now: dict[str, Any] = {}  # what the names hold at the end of the body
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
         self.symbol = ""
         self._visit = trace.visit((key, self.location))
         self.trips = AffineExpr.const(0)
-        self._origins = LoopOrigins(self, self._number_at_entry)
+        self._origins = LoopOrigins(self, self._object_at_entry)
         self._copied_late: set[str] = set()  # of `_views`, what may be an object made in front
 
     def can_peel(self) -> bool:
@@ -113,7 +111,7 @@ class LoopEntry(Region):
                 self._loop_buffers[name].is_ndarray = is_ndarray
                 number = self._origins.enter(name, obj, self._loop_buffers[name], names)
                 if number is not None:
-                    self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)
+                    self._carry(ValueOf(name, Role.OBJECT), (Kind.PYTHON, I64), number)
 
     def entries(self) -> tuple[Any, ...]:
         """What the names hold at the start of the body, where all flags are down."""
@@ -126,7 +124,7 @@ class LoopEntry(Region):
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound again in each iteration", is_unbound=True)
         if is_number(obj) or is_union_scalar(obj) or (obj is None and self._decided_type(name)):
-            return self._carry(name, self._type_at_entry(name, type_of(obj)), obj)
+            return self._carry_number(name, self._type_at_entry(name, type_of(obj)), obj)
         if self.decided("late", name):
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound to a view in each iteration")
@@ -138,8 +136,8 @@ class LoopEntry(Region):
             self._loop_buffers[name] = loop_buffer
             return loop_buffer
         if is_array(obj) and (group := self.decided("cut", name)):
-            number = length_name(group)
-            if not any(n == number for n, _, _, _ in self._carried):
+            number = ValueOf(group, Role.ROWS)
+            if self.argument_of(number) is None:
                 length = affine_number(self.trace, self.trace.decisions.canonical(obj.extents[0]))
                 self._carry(number, (Kind.PYTHON, I64), length)
             self._cut[name] = group
@@ -151,8 +149,8 @@ class LoopEntry(Region):
             return self._loop_buffers[name]
         return obj
 
-    def _number_at_entry(self, name: str) -> TracedArray | None:
-        argument = self.argument_of(name)
+    def _object_at_entry(self, name: str) -> TracedArray | None:
+        argument = self.argument_of(ValueOf(name, Role.OBJECT))
         return None if argument is None else TracedArray.of_value(self.trace, argument)
 
     def _decided_type(self, name: str) -> Any:
@@ -163,33 +161,38 @@ class LoopEntry(Region):
         decided = self._decided_type(name)
         return own if decided is None else union(decided, own) or own
 
-    def _carry(self, name: str, type_: NumberType | UnionType, start: Any) -> Any:
-        """Carry a number; one of several types has its tag beside it."""
-        values = number_values(start, type_)
+    def _carry_number(self, name: str, type_: NumberType | UnionType, start: Any) -> Any:
+        """Carry what a name holds; a number of one of several types has its tag beside it."""
         types = types_of_values(type_)
-        arguments = [self.argument(name, own) for own in types]
-        self._carried += zip(parts_of(name, types), types, arguments, values, strict=True)
+        values = zip(values_of(name, types), types, number_values(start, type_), strict=True)
         if isinstance(type_, UnionType):
             self._types[name] = type_
-        return of_values(self.trace, type_, arguments)
+        return of_values(self.trace, type_, [self._carry_value(*value) for value in values])
 
-    def carry_extra(self, name: str, type_: NumberType, start: Any) -> Value:
-        """A number of the tracer's own, carried beside those of the program."""
-        self._carry(f"{name} ", type_, start)
-        return self._carried[-1][2]
+    def _carry(self, of: ValueOf, type_: NumberType, start: Any) -> Value:
+        """Carry a number that the tracer needs beside those of the program."""
+        return self._carry_value(of, type_, number_value(start, type_))
+
+    def _carry_value(self, of: ValueOf, type_: NumberType, start: Value) -> Value:
+        argument = self.argument(of.label, type_)
+        self._carried.append(CarriedNumber(of, type_, argument, start))
+        return argument
+
+    def carry_counter(self, name: str, type_: NumberType, start: Any) -> Value:
+        """Carry a number of the tracer's own."""
+        return self._carry(ValueOf(name, Role.COUNTER), type_, start)
 
     def arguments(self) -> tuple[Value, ...]:
         """What the body's block takes."""
-        return tuple(argument for _, _, argument, _ in self._carried)
+        return tuple(number.argument for number in self._carried)
 
-    def argument_of(self, name: str) -> Value | None:
-        """The value of a carried number at the start of the body."""
-        return next((a for n, _, a, _ in self._carried if n == name), None)
+    def argument_of(self, of: ValueOf) -> Value | None:
+        """A carried number at the start of the body."""
+        return next((number.argument for number in self._carried if number.of == of), None)
 
     def starts(self) -> tuple[Value, ...]:
         """What they take in the first iteration."""
-        late = tuple(start for _, _, start in self._late)
-        return tuple(start for _, _, _, start in self._carried) + late
+        return tuple(number.start for number in self._carried)
 
     def _loop_buffer(self, initial: TracedArray) -> TracedArray:
         buffer = self._buffer(initial)
@@ -208,7 +211,7 @@ class LoopEntry(Region):
         for name, group in self._cut.items():
             loop_buffer = self._loop_buffers[name]
             if group not in lengths:
-                number = self.argument_of(length_name(group))
+                number = self.argument_of(ValueOf(group, Role.ROWS))
                 assert number is not None
                 lengths[group] = number_of_rows(self.trace, number, loop_buffer.extents[0])
                 self._rows.append((lengths[group], number, loop_buffer.extents[0]))
@@ -238,8 +241,3 @@ class LoopEntry(Region):
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
             self.peel_first()
             raise Fallback("later iterations of a loop read a broadcast array; copy it")
-
-
-def parts_of(name: str, types: Sequence[NumberType]) -> list[str]:
-    """What the values of a number are carried as."""
-    return [name, name + TAG][: len(types)]

@@ -11,14 +11,7 @@ from typing import Any, NoReturn
 
 from fusejit.ir.ops import Write, walk
 from fusejit.tracer.flow.regions import Region, extents_are_captured, is_held, same_object
-from fusejit.tracer.ops.origins import (
-    OBJECT_OF,
-    Origin,
-    are_tracked,
-    check_own,
-    is_captured,
-    number_of,
-)
+from fusejit.tracer.ops.origins import Origin, are_tracked, check_own, is_captured, number_of
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.values.array import TracedArray
 
@@ -30,14 +23,16 @@ class LoopOrigins:
     ----------
     region : Region
         The loop.
-    argument_of : callable
-        The carried number of a name at the start of the body, as an array.
+    object_at_entry : callable
+        Which object the array of a name is at the start of the body; None if no number is carried.
     """
 
-    def __init__(self, region: Region, argument_of: Callable[[str], TracedArray | None]) -> None:
+    def __init__(
+        self, region: Region, object_at_entry: Callable[[str], TracedArray | None]
+    ) -> None:
         self._region = region
         self._trace = region.trace
-        self._argument_of = argument_of
+        self._object_at_entry = object_at_entry
         self._loop_buffers: dict[str, TracedArray] = {}
         self._visible_before: dict[
             str, TracedArray
@@ -98,7 +93,7 @@ class LoopOrigins:
         trace = self._trace
         for name, loop_buffer in self._loop_buffers.items():
             if same_object(trace, loop_buffer, obj):
-                number = self._argument_of(OBJECT_OF + name)
+                number = self._object_at_entry(name)
                 return 0 if number is None else number
             if loop_buffer.storage is obj.storage.root and name in self._visible_before:
                 what = "later iterations of a loop read a view of an array made before it"
@@ -181,20 +176,25 @@ class LoopOrigins:
                 return name
         return None
 
-    def finish(self, after: Mapping[str, Any], late: frozenset[str]) -> None:
-        """Behind the loop: what the arrays that names hold may be instead."""
+    def finish(
+        self, after: Mapping[str, Any], which: Mapping[str, TracedArray], late: frozenset[str]
+    ) -> None:
+        """Behind the loop: what the arrays that names hold may be instead.
+
+        ``which`` are the numbers of the objects, as the loop has left them.
+        """
         for name in sorted(self._possibly_unbound | late):
             array = after.get(name)
             if not isinstance(array, TracedArray) or array.path is not None:
                 continue
             storage = array.storage
-            which = after.get(OBJECT_OF + name)
+            number = which.get(name)
             decided = self._region.decided("own", name)
-            if decided and which is not None:
-                check_own(self._trace, which)
+            if decided and number is not None:
+                check_own(self._trace, number)
                 continue
             objects = tuple(self._objects)
-            storage.origin = Origin(array, objects, which, self._requires_own(name))
+            storage.origin = Origin(array, objects, number, self._requires_own(name))
             for obj in objects:
                 root = obj.storage.root
                 is_own = obj.path is None and not is_captured(root)

@@ -8,14 +8,9 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
+from fusejit.tracer.flow.carried_values import Role, ValueOf
 from fusejit.tracer.flow.regions import Region, is_array
-from fusejit.tracer.flow.shrinking import (
-    are_rows_of_one_kind,
-    capacity,
-    is_left_of,
-    length_name,
-    number_of_rows,
-)
+from fusejit.tracer.flow.shrinking import are_rows_of_one_kind, capacity, is_left_of, number_of_rows
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
@@ -101,7 +96,7 @@ class PrefixBuffers:
     def joined(
         self,
         sides: Sequence[Mapping[str, Any]],
-        made: Mapping[str, Value],
+        made: Mapping[ValueOf, Value],
         note_copy: Callable[[Storage, str, Any], None],
     ) -> dict[str, TracedArray]:
         """The rows that the branch which has run has left of arrays."""
@@ -111,7 +106,7 @@ class PrefixBuffers:
         for name, first in self._together.items():
             prefix = self._prefix_buffers[name]
             if first not in lengths:
-                value = made[length_name(first)]
+                value = made[ValueOf(first, Role.ROWS)]
                 lengths[first] = number_of_rows(self._trace, value, prefix.extents[0])
                 if name in self._never_grow:
                     before = self._before[name].extents[0]

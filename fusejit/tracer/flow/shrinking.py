@@ -86,8 +86,3 @@ def number_of_rows(trace: Trace, number: Value, most: AffineExpr) -> AffineExpr:
     length = bound_number(trace, number, AffineExpr.const(0), most)
     trace.row_counts |= length.symbols()
     return length
-
-
-def length_name(group: str) -> str:
-    """What the number of rows is called among the carried numbers: no name of a program."""
-    return f"rows of {group}"

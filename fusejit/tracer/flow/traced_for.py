@@ -150,7 +150,7 @@ class TracedFor(TracedLoop):
         """Open the body's block, in which the item is computed."""
         self.begin(names)
         if self.flags:
-            self._counter = self.carry_extra("k", (Kind.PYTHON, I64), as_kernel_number(0))
+            self._counter = self.carry_counter("k", (Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
         self.symbol = self.trace.locals.add(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
@@ -185,10 +185,10 @@ class TracedFor(TracedLoop):
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
         self.end(names)
-        extra = None
+        counter = None
         if self._counter is not None:
-            extra = arithmetic(np.add, TracedArray.of_value(self.trace, self._counter), 1).value()
-        yields = self.yields(names, extra)
+            counter = arithmetic(np.add, TracedArray.of_value(self.trace, self._counter), 1).value()
+        yields = self.yields(names, counter)
         body = self.close()
         body.yields = yields
         self.trace.decisions.forget_local(self.symbol)
@@ -226,7 +226,7 @@ class TracedFor(TracedLoop):
         rest = number.affine - AffineExpr.symbol(self.symbol) * factor
         if self.symbol in rest.symbols():  # inside a quotient
             return number
-        last = arithmetic(np.subtract, self.extra_result(), 1)
+        last = arithmetic(np.subtract, self.counter_result(), 1)
         return arithmetic(
             np.add, arithmetic(np.multiply, last, factor), affine_number(self.trace, rest)
         )
@@ -235,4 +235,4 @@ class TracedFor(TracedLoop):
         """The number of the last iteration."""
         if self._counter is None:
             return self.trips - 1
-        return symbol_of(self.trace, arithmetic(np.subtract, self.extra_result(), 1))
+        return symbol_of(self.trace, arithmetic(np.subtract, self.counter_result(), 1))

@@ -27,6 +27,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow.carried_values import Role, ValueOf
 from fusejit.tracer.flow.prefix_buffers import PrefixBuffers
 from fusejit.tracer.flow.regions import (
     Region,
@@ -39,12 +40,11 @@ from fusejit.tracer.flow.regions import (
     items_of,
     same_object,
 )
-from fusejit.tracer.flow.shrinking import length_name
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.elementwise_op import full
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, truth_of
 from fusejit.tracer.ops.number_values import number_values, of_values, types_of_values, zero
-from fusejit.tracer.ops.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
+from fusejit.tracer.ops.origins import Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.ops.union_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_span
@@ -126,7 +126,7 @@ class TracedIf(Region):
         all_names = list(left)
         left, right = self._sides = self._without_tuples(left, right)
         joined_names: dict[str, Any] = {}
-        plans: list[tuple[str, NumberType | UnionType | None]] = []
+        plans: list[tuple[ValueOf, NumberType | UnionType | None]] = []
         for name in left:
             pair = (left[name], right[name])
             if same_object(self.trace, *pair):
@@ -141,7 +141,7 @@ class TracedIf(Region):
                 if not self.is_sure(name, missing):
                     joined_names[name] = self._untold(name, "is not defined in both branches")
                 elif is_number(known) or is_union_scalar(known):
-                    plans.append((name, type_of(known)))
+                    plans.append((ValueOf(name), type_of(known)))
                 elif (
                     known is None
                     or isinstance(known, str)
@@ -149,7 +149,7 @@ class TracedIf(Region):
                 ):
                     joined_names[name] = known  # where there is none, nothing reads it
                 elif is_array(known):
-                    plans.append((name, None))
+                    plans.append((ValueOf(name), None))
                 else:
                     joined_names[name] = self._untold(name, "is not defined in both branches")
             elif all(map(has_type, pair)):
@@ -158,9 +158,9 @@ class TracedIf(Region):
                     kinds = " or ".join(map(describe, pair))
                     joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
                 else:
-                    plans.append((name, type_))
+                    plans.append((ValueOf(name), type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
-                plans.append((name, None))
+                plans.append((ValueOf(name), None))
             elif self._prefix_buffers.is_cut(name, *pair):
                 self._prefix_buffers.put(name, right[name])
             else:
@@ -168,20 +168,28 @@ class TracedIf(Region):
                 joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
         lengths = self._prefix_buffers.lengths(left, right)
         for number in lengths:
-            plans.append((length_name(number), (Kind.PYTHON, I64)))
-        sides = [
-            {**side, **{length_name(n): lengths[n][k] for n in lengths}}
+            plans.append((ValueOf(number, Role.ROWS), (Kind.PYTHON, I64)))
+        sides: list[dict[ValueOf, Any]] = [
+            {
+                **{ValueOf(n): obj for n, obj in side.items()},
+                **{ValueOf(n, Role.ROWS): lengths[n][k] for n in lengths},
+            }
             for k, side in enumerate((left, right))
         ]
-        arrays = [name for name, type_ in plans if type_ is None]
+        arrays = [of.name for of, type_ in plans if type_ is None]
         equal_names = _equal_names(arrays, left, right)
-        plans = [plan for plan in plans if plan[0] not in equal_names]
+        plans = [
+            plan
+            for plan in plans
+            if plan[0].role is not Role.CONTENTS or plan[0].name not in equal_names
+        ]
         arrays = [name for name in arrays if name not in equal_names]
         inside = (self._then_block, self.trace.block)
         objects: dict[str, list[TracedArray]] = {name: [] for name in arrays}
-        numbers: list[dict[str, Any]] = [{}, {}]
+        numbers: list[dict[ValueOf, Any]] = [{}, {}]
         if are_tracked(self.trace):
-            plans += [(OBJECT_OF + name, (Kind.PYTHON, I64)) for name in arrays]
+            of_objects = [ValueOf(name, Role.OBJECT) for name in arrays]
+            plans += [(of, (Kind.PYTHON, I64)) for of in of_objects]
             numbers[1] = self._which(right, arrays, objects, inside)
         other_yields = self._values(plans, {**sides[1], **numbers[1]})
         else_block = self.close()
@@ -203,19 +211,20 @@ class TracedIf(Region):
         )
         self.emit(op)
         left_over = iter(results)
-        made: dict[str, Value] = {}
-        for name, type_ in plans:
+        made: dict[ValueOf, Value] = {}
+        for of, type_ in plans:
             values = [
                 next(left_over) for _ in range(1 if type_ is None else len(types_of_values(type_)))
             ]
-            made[name] = values[0]
-            self._note_known(values[0], left.get(name), right.get(name))
+            made[of] = values[0]
+            if of.role is Role.CONTENTS:
+                self._note_known(values[0], left[of.name], right[of.name])
             if isinstance(type_, UnionType):
-                joined_names[name] = of_values(self.trace, type_, values)
+                joined_names[of.name] = of_values(self.trace, type_, values)
         note_copy = functools.partial(self._note_copy, names=names)
         joined_names.update(self._prefix_buffers.joined((left, right), made, note_copy))
-        for name, value in made.items():
-            if name not in left or name in joined_names:
+        for (name, role), value in made.items():
+            if role is not Role.CONTENTS or name in joined_names:
                 continue
             storage = Storage.of_value(self.trace, value)
             for obj in (left[name], right[name]):
@@ -225,7 +234,7 @@ class TracedIf(Region):
             array.is_view = bool(told) and all(getattr(o, "is_view", False) for o in told)
             array.is_ndarray = bool(told) and all(getattr(o, "is_ndarray", False) for o in told)
             if storage.copied_from and name in objects:
-                which = made.get(OBJECT_OF + name)
+                which = made.get(ValueOf(name, Role.OBJECT))
                 storage.origin = Origin(array, tuple(objects[name]))
                 if which is not None:
                     storage.origin.which = TracedArray.of_value(self.trace, which)
@@ -282,13 +291,15 @@ class TracedIf(Region):
         return sides
 
     def _values(
-        self, plans: list[tuple[str, NumberType | UnionType | None]], names: dict[str, Any]
+        self,
+        plans: list[tuple[ValueOf, NumberType | UnionType | None]],
+        objects: dict[ValueOf, Any],
     ) -> tuple[Value, ...]:
         values: list[Value] = []
-        for name, type_ in plans:
-            obj = names[name]
+        for of, type_ in plans:
+            obj = objects[of]
             if type_ is None:
-                values.append(self._array_value(name, obj))
+                values.append(self._array_value(of.name, obj))
             else:
                 values += number_values(zero(type_) if isinstance(obj, Undefined) else obj, type_)
         return tuple(values)
@@ -306,7 +317,7 @@ class TracedIf(Region):
         arrays: list[str],
         objects: dict[str, list[TracedArray]],
         inside: tuple[Block, Block],
-    ) -> dict[str, Any]:
+    ) -> dict[ValueOf, Any]:
         """For each array that is joined, which of the objects that were there before it is."""
 
         def known(obj: TracedArray, found: list[TracedArray]) -> int | None:
@@ -318,7 +329,7 @@ class TracedIf(Region):
             return 1 + next(k for k, other in enumerate(found) if other is obj)
 
         return {
-            OBJECT_OF + name: number_of(
+            ValueOf(name, Role.OBJECT): number_of(
                 side[name], functools.partial(known, found=objects[name]), self.trace
             )
             if is_array(side[name])

@@ -16,7 +16,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.loop_entry import TAG, parts_of
+from fusejit.tracer.flow.carried_values import LateNumber, Role, ValueOf, values_of
 from fusejit.tracer.flow.loop_fixpoint import LoopFixpoint
 from fusejit.tracer.flow.regions import (
     extents_are_captured,
@@ -24,7 +24,7 @@ from fusejit.tracer.flow.regions import (
     is_untraced_value,
     same_object,
 )
-from fusejit.tracer.flow.shrinking import length_name, number_of_rows
+from fusejit.tracer.flow.shrinking import number_of_rows
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.ops.changing_extents import at, rows, values_after
 from fusejit.tracer.ops.kernel_numbers import arithmetic, is_number
@@ -35,7 +35,6 @@ from fusejit.tracer.ops.number_values import (
     types_of_values,
     zero,
 )
-from fusejit.tracer.ops.origins import OBJECT_OF
 from fusejit.tracer.ops.union_types import tag, type_of, wide
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_span, unsupported
@@ -53,30 +52,28 @@ _ONLY_INSIDE = "is defined only inside a loop"
 class TracedLoop(LoopFixpoint):
     """The carried names of a loop, and what they hold after it."""
 
-    def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
+    def yields(self, names: Mapping[str, Any], counter: Value | None = None) -> tuple[Value, ...]:
         """What the body's block gives to the next iteration; fills the loop buffers."""
         trace = self.trace
         parts = [name for name in self._held if name not in self.names]
         names = {**names, **{n: self._now_held(names, n) for n in (*self._loop_buffers, *parts)}}
         numbers = []
-        for name, type_, argument, _ in self._carried:
-            if cut := [n for n, g in self._cut.items() if length_name(g) == name]:
-                length = trace.decisions.canonical(names[cut[0]].extents[0])
+        for (name, role), type_, argument, _ in self._carried:
+            if role is Role.ROWS:
+                cut = next(n for n, group in self._cut.items() if group == name)
+                length = trace.decisions.canonical(names[cut].extents[0])
                 numbers.append(number_value(affine_number(trace, length), type_))
-            elif name.startswith(OBJECT_OF):
-                now = names[name.removeprefix(OBJECT_OF)]
-                numbers.append(number_value(self._origins.number(now), type_))
-            elif name.endswith(TAG):
-                now = names[name.removesuffix(TAG)]
-                same = now is self._entry[name.removesuffix(TAG)]
-                either = self._types[name.removesuffix(TAG)]
-                numbers.append(argument if same else tag(now, either).value())
-            elif not name.endswith(" "):
-                now = names[name]
-                same = now is self._entry[name]
-                numbers.append(argument if same else self._number(name, now, type_))
-            elif extra is not None:
-                numbers.append(extra)
+            elif role is Role.OBJECT:
+                numbers.append(number_value(self._origins.number(names[name]), type_))
+            elif role is Role.COUNTER:
+                assert counter is not None
+                numbers.append(counter)
+            elif names[name] is self._entry[name]:
+                numbers.append(argument)
+            elif role is Role.TAG:
+                numbers.append(tag(names[name], self._types[name]).value())
+            else:
+                numbers.append(self._number(name, names[name], type_))
         behind = LiveOutArrays(trace, self._buffer)
         for name, loop_buffer in self._loop_buffers.items():
             now = names[name]
@@ -171,7 +168,7 @@ class TracedLoop(LoopFixpoint):
                 types = types_of_values(type_of(now))
                 made = number_values(now, type_of(now))
                 values += made
-                self._late += zip(parts_of(name, types), types, made, strict=True)
+                self._late += map(LateNumber, values_of(name, types), types)
                 if is_union_scalar(now):
                     self._types[name] = now.type
             elif is_array(now) and (storage := behind.find(now.storage)) is not None:
@@ -186,7 +183,8 @@ class TracedLoop(LoopFixpoint):
                     self._copied_late.add(name)
                     if self._origins.is_tracked():
                         values.append(number_value(self._origins.number(now), (Kind.PYTHON, I64)))
-                        self._late.append((OBJECT_OF + name, (Kind.PYTHON, I64), values[-1]))
+                        of_object = ValueOf(name, Role.OBJECT)
+                        self._late.append(LateNumber(of_object, (Kind.PYTHON, I64)))
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
@@ -261,26 +259,27 @@ class TracedLoop(LoopFixpoint):
 
     def finish(self, op: Loop) -> None:
         """Emit the loop; what the names hold after it."""
-        late = [name for name, _, _ in self._late]
         arguments = list(op.body.arguments)
-        starts = list(op.carried[: len(self._carried)])
-        for k, (name, type_, _) in enumerate(self._late):
-            self._late[k] = (name, type_, number_value(zero(type_), type_))
-            starts.append(self._late[k][2])
-            arguments.append(self.argument(name, type_))
+        starts = list(op.carried)
+        for of, type_ in self._late:
+            starts.append(number_value(zero(type_), type_))
+            arguments.append(self.argument(of.label, type_))
         op.carried = tuple(starts)
         blocks = [op.body] if op.condition is None else [op.body, op.condition]
         for block in blocks:
             block.arguments = tuple(arguments)
         op.results = tuple(map(self.result_of, arguments))
         self.emit(op)
-        carried = [name for name, _, _, _ in self._carried]
-        self._results = dict(zip([*carried, *late], op.results, strict=True))
-        for name, value in self._results.items():
-            if name in self._types:
-                parts = (value, self._results[name + TAG])
+        handed_on = [n.of for n in self._carried] + [n.of for n in self._late]
+        self._results = dict(zip(handed_on, op.results, strict=True))
+        which: dict[str, TracedArray] = {}
+        for (name, role), value in self._results.items():
+            if role is Role.OBJECT:
+                which[name] = TracedArray.of_value(self.trace, value)
+            elif role is Role.CONTENTS and name in self._types:
+                parts = (value, self._results[ValueOf(name, Role.TAG)])
                 self.after[name] = of_values(self.trace, self._types[name], parts)
-            elif not name.endswith(TAG):
+            elif role is Role.CONTENTS:
                 self.after[name] = TracedArray.of_value(self.trace, value)
         self._show_last_views()
         for name, extents in self._changing.items():
@@ -294,7 +293,7 @@ class TracedLoop(LoopFixpoint):
                 undefined = isinstance(before, Undefined)
                 kept = self._renewed.get(name, self._loop_buffers.get(name, before))
                 self.after[name] = _only_inside(name) if undefined else kept
-        self._origins.finish(self.after, frozenset(self._copied_late))
+        self._origins.finish(self.after, which, frozenset(self._copied_late))
         for name in self._tuples:
             if name in self.names:
                 self.after[name] = self.put_together(name, self.after)
@@ -312,7 +311,7 @@ class TracedLoop(LoopFixpoint):
         for name, group in self._cut.items():
             storage = self._loop_buffers[name].storage
             if group not in lengths:
-                number = self._results[length_name(group)]
+                number = self._results[ValueOf(group, Role.ROWS)]
                 lengths[group] = number_of_rows(self.trace, number, storage.extents[0])
             extents = (lengths[group], *storage.extents[1:])
             loop_buffer = self._loop_buffers[name]
@@ -321,16 +320,16 @@ class TracedLoop(LoopFixpoint):
     def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
         """``go_on`` and none of the flags at the start of an iteration."""
         for flag in flags:
-            value = self.argument_of(flag)
+            value = self.argument_of(ValueOf(flag))
             if value is not None:
                 down = arithmetic(np.logical_not, TracedArray.of_value(self.trace, value))
                 go_on = arithmetic(np.logical_and, go_on, down)
         return go_on
 
-    def extra_result(self) -> TracedArray:
+    def counter_result(self) -> TracedArray:
         """The last value of the tracer's own number."""
-        name = next(n for n in self._results if n.endswith(" "))
-        return TracedArray.of_value(self.trace, self._results[name])
+        value = next(v for of, v in self._results.items() if of.role is Role.COUNTER)
+        return TracedArray.of_value(self.trace, value)
 
 
 def _only_inside(name: str) -> Undefined:

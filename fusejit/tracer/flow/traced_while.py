@@ -21,6 +21,7 @@ from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow.carried_values import ValueOf
 from fusejit.tracer.flow.regions import RegionNames
 from fusejit.tracer.flow.traced_loop import TracedLoop
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
@@ -79,7 +80,7 @@ class TracedWhile(TracedLoop):
 
     def stoppers(self) -> list[str]:
         """The flags that end the loop."""
-        return [flag for flag in self.flags if self.argument_of(flag) is not None]
+        return [flag for flag in self.flags if self.argument_of(ValueOf(flag)) is not None]
 
     def _asked_unless_stopped(self, go_on: TracedArray) -> TracedArray:
         """The condition inside a conditional: after a ``break`` it draws nothing, and no index in

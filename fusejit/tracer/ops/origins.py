@@ -27,7 +27,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64
 from fusejit.tracer.values.storage import Storage
 
-OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")
 IS_AN_OBJECT = "object"
 """The kind of a check that an array is its own: after a store NumPy must be able to take over."""
