@@ -23,16 +23,13 @@ class LoopOrigins:
     ----------
     region : Region
         The loop.
-    object_at_entry : callable
-        Which object the array of a name is at the start of the body; None if no number is carried.
     """
 
-    def __init__(
-        self, region: Region, object_at_entry: Callable[[str], TracedArray | None]
-    ) -> None:
+    def __init__(self, region: Region) -> None:
         self._region = region
         self._trace = region.trace
-        self._object_at_entry = object_at_entry
+        self._at_entry: dict[str, TracedArray] = {}  # the numbers in the body
+        self._left: dict[str, TracedArray] = {}  # the numbers after the loop
         self._loop_buffers: dict[str, TracedArray] = {}
         self._visible_before: dict[
             str, TracedArray
@@ -64,6 +61,14 @@ class LoopOrigins:
         number = self._number(before)
         return number if self.is_tracked() else None
 
+    def note_entry(self, name: str, number: TracedArray) -> None:
+        """Note which object a name has at the start of an iteration."""
+        self._at_entry[name] = number
+
+    def note_left(self, name: str, number: TracedArray) -> None:
+        """Note which object the loop has left under a name."""
+        self._left[name] = number
+
     def _is_nobody_elses(self, name: str, array: TracedArray, names: Mapping[str, Any]) -> bool:
         """Whether only one name has held an array, so that a copy cannot be told from it."""
         root = array.storage.root
@@ -93,8 +98,7 @@ class LoopOrigins:
         trace = self._trace
         for name, loop_buffer in self._loop_buffers.items():
             if same_object(trace, loop_buffer, obj):
-                number = self._object_at_entry(name)
-                return 0 if number is None else number
+                return self._at_entry.get(name, 0)
             if loop_buffer.storage is obj.storage.root and name in self._visible_before:
                 what = "later iterations of a loop read a view of an array made before it"
                 raise Fallback(f"{what}; copy the view")
@@ -176,19 +180,14 @@ class LoopOrigins:
                 return name
         return None
 
-    def finish(
-        self, after: Mapping[str, Any], which: Mapping[str, TracedArray], late: frozenset[str]
-    ) -> None:
-        """Behind the loop: what the arrays that names hold may be instead.
-
-        ``which`` are the numbers of the objects, as the loop has left them.
-        """
+    def finish(self, after: Mapping[str, Any], late: frozenset[str]) -> None:
+        """Behind the loop: what the arrays that names hold may be instead."""
         for name in sorted(self._possibly_unbound | late):
             array = after.get(name)
             if not isinstance(array, TracedArray) or array.path is not None:
                 continue
             storage = array.storage
-            number = which.get(name)
+            number = self._left.get(name)
             decided = self._region.decided("own", name)
             if decided and number is not None:
                 check_own(self._trace, number)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.types import TensorType
+from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.carried_values import Role, ValueOf
+from fusejit.tracer.flow.joined import Branches, Joined, note_copies
 from fusejit.tracer.flow.regions import Region, is_array
 from fusejit.tracer.flow.shrinking import are_rows_of_one_kind, capacity, is_left_of, number_of_rows
 from fusejit.tracer.ops.changing_extents import rows
+from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import affine_number
 
@@ -32,11 +34,12 @@ class PrefixBuffers:
         self._before: Mapping[str, Any] = {}
         self._prefix_buffers: dict[str, TracedArray] = {}  # by name
         self._never_grow: set[str] = set()  # of those, what has no more rows than in front
-        self._together: dict[str, str] = {}  # names by the first of those that are equally long
 
-    def put(self, name: str, array: TracedArray) -> None:
+    def put(self, branches: Branches) -> JoinedRows:
         """The second branch puts its rows there."""
-        self._trace.store(rows(self._prefix_buffers[name], array.extents).memory(), array.value())
+        prefix, array = self._prefix_buffers[branches.name], branches.sides[1]
+        self._trace.store(rows(prefix, array.extents).memory(), array.value())
+        return JoinedRows(branches, prefix)
 
     def open(self, then: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Memory for arrays that one branch cuts; the first branch puts its rows there.
@@ -73,48 +76,76 @@ class PrefixBuffers:
             self._region.decide(True, "cut", name)
         return False
 
-    def lengths(
-        self, left: Mapping[str, Any], right: Mapping[str, Any]
-    ) -> dict[str, tuple[Any, Any]]:
-        """How many rows there are in either branch, once for arrays that are equally long."""
-        seen: dict[tuple[AffineExpr, AffineExpr], str] = {}
-        found: dict[str, tuple[Any, Any]] = {}
-        self._together.clear()
+    def count(self, every: Sequence[JoinedRows]) -> list[JoinedCount]:
+        """The numbers of rows: one for arrays that are equally long in either branch."""
+        counts: dict[tuple[AffineExpr, AffineExpr], JoinedCount] = {}
         canonical = self._trace.decisions.canonical
-        for name in self._prefix_buffers:
-            if not is_left_of(self._before[name], right[name]):
-                self._never_grow.discard(name)
-            if is_left_of(self._prefix_buffers[name], right[name]):
-                pair = canonical(left[name].extents[0]), canonical(right[name].extents[0])
-                first = self._together[name] = seen.setdefault(pair, name)
-                found[first] = (
-                    affine_number(self._trace, pair[0]),
-                    affine_number(self._trace, pair[1]),
-                )
-        return found
+        for one in every:
+            left, right = one.sides
+            before = self._before[one.name]
+            never_grows = one.name in self._never_grow and is_left_of(before, right)
+            lengths = canonical(left.extents[0]), canonical(right.extents[0])
+            most = before.extents[0] if never_grows else None
+            one.count = counts.setdefault(lengths, JoinedCount(one, lengths, most))
+        return [*counts.values()]
 
-    def joined(
+
+class JoinedRows(Joined):
+    """The rows of an array that the branch which has run has left."""
+
+    count: JoinedCount
+
+    def __init__(self, branches: Branches, prefix: TracedArray) -> None:
+        super().__init__(branches)
+        self.prefix = prefix
+
+    def hand_on(self, side: int) -> list[Value]:
+        """Nothing: both branches have stored their rows."""
+        return []
+
+    def join(self, results: Sequence[Value]) -> Any:
+        """The rows; their number is joined before."""
+        buffer = self.prefix.storage.buffer
+        assert buffer is not None
+        storage = Storage.of_buffer(self.trace, buffer)
+        storage.prefix = (self.count.length, *self.prefix.extents[1:])
+        note_copies(storage, self.branches)
+        return rows(TracedArray.whole(storage), storage.prefix)
+
+
+class JoinedCount(Joined):
+    """How many rows there are, of arrays that are cut together.
+
+    Parameters
+    ----------
+    first : JoinedRows
+        The first of these arrays.
+    lengths : tuple of AffineExpr
+        The numbers in the branches.
+    before : AffineExpr or None
+        The number in front of them, where neither branch has more.
+    """
+
+    length: AffineExpr
+
+    def __init__(
         self,
-        sides: Sequence[Mapping[str, Any]],
-        made: Mapping[ValueOf, Value],
-        note_copy: Callable[[Storage, str, Any], None],
-    ) -> dict[str, TracedArray]:
-        """The rows that the branch which has run has left of arrays."""
-        joined: dict[str, TracedArray] = {}
-        lengths: dict[str, AffineExpr] = {}
-        decisions = self._trace.decisions
-        for name, first in self._together.items():
-            prefix = self._prefix_buffers[name]
-            if first not in lengths:
-                value = made[ValueOf(first, Role.ROWS)]
-                lengths[first] = number_of_rows(self._trace, value, prefix.extents[0])
-                if name in self._never_grow:
-                    before = self._before[name].extents[0]
-                    decisions.assume_nonnegative(before - lengths[first])
-            assert prefix.storage.buffer is not None
-            storage = Storage.of_buffer(self._trace, prefix.storage.buffer)
-            storage.prefix = (lengths[first], *prefix.extents[1:])
-            for side in sides:
-                note_copy(storage, name, side[name])
-            joined[name] = rows(TracedArray.whole(storage), storage.prefix)
-        return joined
+        first: JoinedRows,
+        lengths: tuple[AffineExpr, AffineExpr],
+        before: AffineExpr | None,
+    ) -> None:
+        super().__init__(first.branches)
+        self._most = first.prefix.extents[0]
+        self._lengths = lengths
+        self._before = before
+
+    def hand_on(self, side: int) -> list[Value]:
+        """The number."""
+        length = affine_number(self.trace, self._lengths[side])
+        return [number_value(length, (Kind.PYTHON, I64))]
+
+    def join(self, results: Sequence[Value]) -> Any:
+        """The number, as a symbol of the block: no name of the program has it."""
+        self.length = number_of_rows(self.trace, results[0], self._most)
+        if self._before is not None:
+            self.trace.decisions.assume_nonnegative(self._before - self.length)

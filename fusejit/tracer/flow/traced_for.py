@@ -31,8 +31,10 @@ from fusejit.ir.ops import Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow import loop_body
+from fusejit.tracer.flow.loop_fixpoint import settle
+from fusejit.tracer.flow.loop_region import LoopRegion
 from fusejit.tracer.flow.regions import RegionNames
-from fusejit.tracer.flow.traced_loop import TracedLoop
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.indexing.kernel_indices import symbol_of
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
@@ -46,7 +48,7 @@ UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
 
 
-class TracedFor(TracedLoop):
+class TracedFor(LoopRegion):
     """One ``for`` statement at one place of the trace."""
 
     def __init__(
@@ -59,7 +61,6 @@ class TracedFor(TracedLoop):
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.peeled = 0
-        self.period = 1
         self._counter: Value | None = None
 
     def own_names(self) -> frozenset[str]:
@@ -148,14 +149,14 @@ class TracedFor(TracedLoop):
     # -- the body ---------------------------------------------------------------------------------
     def _begin_body(self, names: Mapping[str, Any]) -> None:
         """Open the body's block, in which the item is computed."""
-        self.begin(names)
+        loop_body.begin(self, names)
         if self.flags:
-            self._counter = self.carry_counter("k", (Kind.PYTHON, I64), as_kernel_number(0))
+            self._counter = self.carry_counter((Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
         self.symbol = self.trace.locals.add(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
-        self.show_changing_buffers()
+        loop_body.show(self)
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """What the names hold at the start of the body."""
@@ -184,11 +185,11 @@ class TracedFor(TracedLoop):
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
-        self.end(names)
+        settle(self, names)
         counter = None
         if self._counter is not None:
             counter = arithmetic(np.add, TracedArray.of_value(self.trace, self._counter), 1).value()
-        yields = self.yields(names, counter)
+        yields = loop_body.hand_on(self, names, counter)
         body = self.close()
         body.yields = yields
         self.trace.decisions.forget_local(self.symbol)
@@ -202,7 +203,7 @@ class TracedFor(TracedLoop):
             )
         else:
             op = Loop(carried=self.starts(), body=body, condition=self._condition(body))
-        self.finish(op)
+        loop_body.finish(self, op)
 
     def _condition(self, body: Block) -> Block:
         """The loop goes on while items are left and nothing has stopped it."""
@@ -211,7 +212,7 @@ class TracedFor(TracedLoop):
         self.open(block)
         counter = TracedArray.of_value(self.trace, self._counter)
         go_on = arithmetic(np.less, counter, affine_number(self.trace, self.trips))
-        block.yields = (self.unless_stopped(go_on, self.flags).value(),)
+        block.yields = (loop_body.unless_stopped(self, go_on).value(),)
         return self.close()
 
     # -- after the loop --------------------------------------------------------------------------
@@ -226,13 +227,13 @@ class TracedFor(TracedLoop):
         rest = number.affine - AffineExpr.symbol(self.symbol) * factor
         if self.symbol in rest.symbols():  # inside a quotient
             return number
-        last = arithmetic(np.subtract, self.counter_result(), 1)
+        last = arithmetic(np.subtract, self.counted, 1)
         return arithmetic(
             np.add, arithmetic(np.multiply, last, factor), affine_number(self.trace, rest)
         )
 
-    def last_number(self) -> AffineExpr | None:
+    def find_last(self) -> AffineExpr | None:
         """The number of the last iteration."""
         if self._counter is None:
             return self.trips - 1
-        return symbol_of(self.trace, arithmetic(np.subtract, self.counter_result(), 1))
+        return symbol_of(self.trace, arithmetic(np.subtract, self.counted, 1))

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -24,11 +23,17 @@ import numpy as np
 
 from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
-from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.carried_values import Role, ValueOf
-from fusejit.tracer.flow.prefix_buffers import PrefixBuffers
+from fusejit.tracer.flow.joined import (
+    Branches,
+    Joined,
+    JoinedArray,
+    JoinedNumber,
+    JoinedObject,
+    Same,
+)
+from fusejit.tracer.flow.prefix_buffers import JoinedRows, PrefixBuffers
 from fusejit.tracer.flow.regions import (
     Region,
     RegionNames,
@@ -41,26 +46,16 @@ from fusejit.tracer.flow.regions import (
     same_object,
 )
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
-from fusejit.tracer.ops.elementwise_op import full
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, truth_of
-from fusejit.tracer.ops.number_values import number_values, of_values, types_of_values, zero
-from fusejit.tracer.ops.origins import Origin, are_tracked, is_captured, number_of
+from fusejit.tracer.ops.origins import are_tracked
 from fusejit.tracer.ops.union_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_span
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, I64, Operand
-from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, Undefined
-from fusejit.tracer.values.union_scalar import (
-    NumberType,
-    OptionalTuple,
-    TypeTest,
-    TypeTests,
-    UnionType,
-    is_union_scalar,
-)
+from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, TypeTests, is_union_scalar
 
 
 class TracedIf(Region):
@@ -78,7 +73,6 @@ class TracedIf(Region):
         self._then: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
-        self._sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # without tuples
         self._prefix_buffers = PrefixBuffers(self)
 
     def type_test(self) -> TypeTest | None:
@@ -123,151 +117,100 @@ class TracedIf(Region):
         """One object for each name, whichever block has run; the op is made."""
         assert self._then_block is not None
         assert self.predicate is not None
-        all_names = list(left)
-        left, right = self._sides = self._without_tuples(left, right)
-        joined_names: dict[str, Any] = {}
-        plans: list[tuple[ValueOf, NumberType | UnionType | None]] = []
-        for name in left:
-            pair = (left[name], right[name])
-            if same_object(self.trace, *pair):
-                is_one = pair[0] is pair[1] or not is_array(pair[0])
-                joined_names[name] = pair[0] if is_one else pair[0].one_of_two(pair[1])
-            elif all(isinstance(o, Undefined) for o in pair):
-                unknown = (o for o in pair if not Undefined.is_unbound(o))
-                joined_names[name] = next(unknown, pair[0])
-            elif any(isinstance(o, Undefined) for o in pair):
-                known = next(o for o in pair if not isinstance(o, Undefined))
-                missing = next(o for o in pair if isinstance(o, Undefined))
-                if not self.is_sure(name, missing):
-                    joined_names[name] = self._untold(name, "is not defined in both branches")
-                elif is_number(known) or is_union_scalar(known):
-                    plans.append((ValueOf(name), type_of(known)))
-                elif (
-                    known is None
-                    or isinstance(known, str)
-                    or (is_array(known) and self._is_around(known))
-                ):
-                    joined_names[name] = known  # where there is none, nothing reads it
-                elif is_array(known):
-                    plans.append((ValueOf(name), None))
-                else:
-                    joined_names[name] = self._untold(name, "is not defined in both branches")
-            elif all(map(has_type, pair)):
-                type_ = joined(*pair)
-                if type_ is None:
-                    kinds = " or ".join(map(describe, pair))
-                    joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
-                else:
-                    plans.append((ValueOf(name), type_))
-            elif all(map(is_array, pair)) and self._is_alike(*pair):
-                plans.append((ValueOf(name), None))
-            elif self._prefix_buffers.is_cut(name, *pair):
-                self._prefix_buffers.put(name, right[name])
-            else:
-                kinds = " or ".join(map(describe, pair))
-                joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
-        lengths = self._prefix_buffers.lengths(left, right)
-        for number in lengths:
-            plans.append((ValueOf(number, Role.ROWS), (Kind.PYTHON, I64)))
-        sides: list[dict[ValueOf, Any]] = [
-            {
-                **{ValueOf(n): obj for n, obj in side.items()},
-                **{ValueOf(n, Role.ROWS): lengths[n][k] for n in lengths},
-            }
-            for k, side in enumerate((left, right))
-        ]
-        arrays = [of.name for of, type_ in plans if type_ is None]
-        equal_names = _equal_names(arrays, left, right)
-        plans = [
-            plan
-            for plan in plans
-            if plan[0].role is not Role.CONTENTS or plan[0].name not in equal_names
-        ]
-        arrays = [name for name in arrays if name not in equal_names]
-        inside = (self._then_block, self.trace.block)
-        objects: dict[str, list[TracedArray]] = {name: [] for name in arrays}
-        numbers: list[dict[ValueOf, Any]] = [{}, {}]
-        if are_tracked(self.trace):
-            of_objects = [ValueOf(name, Role.OBJECT) for name in arrays]
-            plans += [(of, (Kind.PYTHON, I64)) for of in of_objects]
-            numbers[1] = self._which(right, arrays, objects, inside)
-        other_yields = self._values(plans, {**sides[1], **numbers[1]})
+        blocks = self._then_block, self.trace.block
+        sides = self._without_tuples(left, right)
+        kinds: dict[str, Joined] = {}
+        seen: dict[tuple[int, int], Joined] = {}
+        for name in sides[0]:
+            pair = sides[0][name], sides[1][name]
+            one = self._joined(Branches(self.trace, name, pair, blocks), names)
+            is_array_ = isinstance(one, JoinedArray)  # the same one for names of the same objects
+            kinds[name] = seen.setdefault((id(pair[0]), id(pair[1])), one) if is_array_ else one
+        contents = [*dict.fromkeys(kinds.values())]
+        arrays = [one for one in contents if isinstance(one, JoinedArray)]
+        counts = self._prefix_buffers.count([o for o in contents if isinstance(o, JoinedRows)])
+        objects = [*map(JoinedObject, arrays)] if are_tracked(self.trace) else []
+        entries: list[Joined] = [*contents, *counts, *objects]
+        other_yields = [one.hand_on(1) for one in entries]
         else_block = self.close()
-        else_block.yields = other_yields
+        else_block.yields = tuple(itertools.chain.from_iterable(other_yields))
         self.trace.blocks.append(self._then_block)
-        if are_tracked(self.trace):
-            numbers[0] = self._which(left, arrays, objects, inside)
-        self._then_block.yields = self._values(plans, {**sides[0], **numbers[0]})
+        yields = [one.hand_on(0) for one in entries]
+        self._then_block.yields = tuple(itertools.chain.from_iterable(yields))
         self.trace.blocks.pop()
-        for one, other in zip(self._then_block.yields, else_block.yields, strict=True):
-            if one.type.rank > 1 and one.order != other.order:  # the strides of the result show it
+        for value, other in zip(self._then_block.yields, else_block.yields, strict=True):
+            if value.type.rank > 1 and value.order != other.order:  # strides of the result show it
                 raise Fallback("the order of axes in memory depends on a condition")
-        results = tuple(map(self.result_of, else_block.yields))
         op = Cond(
-            results=results,
+            results=tuple(map(self.result_of, else_block.yields)),
             predicate=self.predicate.value(),
             then_block=self._then_block,
             else_block=else_block,
         )
         self.emit(op)
-        left_over = iter(results)
-        made: dict[ValueOf, Value] = {}
-        for of, type_ in plans:
-            values = [
-                next(left_over) for _ in range(1 if type_ is None else len(types_of_values(type_)))
-            ]
-            made[of] = values[0]
-            if of.role is Role.CONTENTS:
-                self._note_known(values[0], left[of.name], right[of.name])
-            if isinstance(type_, UnionType):
-                joined_names[of.name] = of_values(self.trace, type_, values)
-        note_copy = functools.partial(self._note_copy, names=names)
-        joined_names.update(self._prefix_buffers.joined((left, right), made, note_copy))
-        for (name, role), value in made.items():
-            if role is not Role.CONTENTS or name in joined_names:
-                continue
-            storage = Storage.of_value(self.trace, value)
-            for obj in (left[name], right[name]):
-                self._note_copy(storage, name, obj, names)
-            array = joined_names[name] = TracedArray.whole(storage, value.kind)
-            told = [o for o in (left[name], right[name]) if not isinstance(o, Undefined)]
-            array.is_view = bool(told) and all(getattr(o, "is_view", False) for o in told)
-            array.is_ndarray = bool(told) and all(getattr(o, "is_ndarray", False) for o in told)
-            if storage.copied_from and name in objects:
-                which = made.get(ValueOf(name, Role.OBJECT))
-                storage.origin = Origin(array, tuple(objects[name]))
-                if which is not None:
-                    storage.origin.which = TracedArray.of_value(self.trace, which)
-        for pair in itertools.combinations(arrays, 2):
-            if any(_share_memory([side[n] for n in pair], inside) for side in (left, right)):
+        left_over = iter(op.results)
+        results = {
+            one: [next(left_over) for _ in own] for one, own in zip(entries, yields, strict=True)
+        }
+        made = {one: one.join(results[one]) for one in (*counts, *objects, *contents)}
+        for first, second in itertools.combinations(arrays, 2):
+            pairs = zip(first.sides, second.sides, strict=True)
+            if any(_share_memory(pair, blocks) for pair in pairs):
                 why = "one of two views of one array, depending on a condition"
-                for name, equal_name in (pair, pair[::-1]):
-                    joined_names[name].storage.note_copied(
-                        joined_names[equal_name].storage, True, why
-                    )
-        joined_names.update(
-            {name: joined_names[equal_name] for name, equal_name in equal_names.items()}
-        )
-        return tuple(self.put_together(name, joined_names) for name in all_names)
+                made[first].storage.note_copied(made[second].storage, True, why)
+                made[second].storage.note_copied(made[first].storage, True, why)
+        held = {name: made[one] for name, one in kinds.items()}
+        return tuple(self.put_together(name, held) for name in left)
 
-    @staticmethod
-    def _untold(name: str, why: str) -> Undefined:
-        """What a name holds of which only Python can tell what it is, by running this."""
-        return Undefined(name, why, span=current_span())
+    def _joined(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
+        """What joins the objects that a name holds in either branch."""
+        name, pair = branches.name, branches.sides
+        if same_object(self.trace, *pair):
+            is_one = pair[0] is pair[1] or not is_array(pair[0])
+            return Same(branches, pair[0] if is_one else pair[0].one_of_two(pair[1]))
+        if any(isinstance(obj, Undefined) for obj in pair):
+            return self._joined_with_none(branches, names)
+        if all(map(has_type, pair)):
+            type_ = joined(*pair)
+            if type_ is not None:
+                return JoinedNumber(branches, type_)
+        elif all(map(is_array, pair)) and self._is_alike(*pair):
+            return JoinedArray(self._told(branches, names))
+        elif self._prefix_buffers.is_cut(name, *pair):
+            return self._prefix_buffers.put(self._told(branches, names))
+        kinds = " or ".join(map(describe, pair))
+        return _untold(branches, f"is {kinds}, depending on a condition")
 
-    def _note_known(self, value: Value, *sides: Any) -> None:
-        """Note an int that is one of several that each call knows before its kernels run."""
-        known: list[Any] = []
-        for side in sides:
-            is_given = isinstance(side, SymbolicNumber) and side.affine is not None
-            if type(side) is int or (is_given and not side.is_local):
-                known.append(side)
-            elif isinstance(side, TracedArray) and side.storage.value is not None:
-                known += self.trace.chosen_from.get(side.storage.value, (None,))
-            else:
-                return
-        if not any(number is None for number in known):
-            self.trace.chosen_from[value] = tuple(known)
+    def _joined_with_none(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
+        """What joins the object of one branch with none of the other."""
+        missing = [obj for obj in branches.sides if isinstance(obj, Undefined)]
+        if len(missing) == 2:
+            unknown = (obj for obj in missing if not Undefined.is_unbound(obj))
+            return Same(branches, next(unknown, missing[0]))
+        known = next(obj for obj in branches.sides if not isinstance(obj, Undefined))
+        if self.is_sure(branches.name, missing[0]):
+            if is_number(known) or is_union_scalar(known):
+                return JoinedNumber(branches, type_of(known))
+            if known is None or isinstance(known, str) or self._is_around(known):
+                return Same(branches, known)  # where there is none, nothing reads it
+            if is_array(known):
+                return JoinedArray(self._told(branches, names))
+        return _untold(branches, "is not defined in both branches")
+
+    def _told(self, branches: Branches, names: Mapping[str, Any]) -> Branches:
+        """The branches, and whether copies of their arrays can be told from them."""
+        known = (self._is_known_as(branches.name, obj, names) for obj in branches.sides)
+        return branches._replace(is_shared=tuple(not is_known for is_known in known))
+
+    def _is_known_as(self, name: str, obj: Any, names: Mapping[str, Any]) -> bool:
+        """Whether only one name has held an array, so that its change is nobody else's."""
+        was_there = obj is self._before.get(name)
+        if self.location.inlined_from is not None or not was_there:
+            return False
+        if not is_array(obj):
+            return True
+        root = obj.storage.root
+        return not any(is_held(held, name, root) for held in (names, self._then, self._now))
 
     def _without_tuples(
         self, left: dict[str, Any], right: dict[str, Any]
@@ -290,90 +233,27 @@ class TracedIf(Region):
                     side.update(self.taken_apart(name, obj, may_be_none))
         return sides
 
-    def _values(
-        self,
-        plans: list[tuple[ValueOf, NumberType | UnionType | None]],
-        objects: dict[ValueOf, Any],
-    ) -> tuple[Value, ...]:
-        values: list[Value] = []
-        for of, type_ in plans:
-            obj = objects[of]
-            if type_ is None:
-                values.append(self._array_value(of.name, obj))
-            else:
-                values += number_values(zero(type_) if isinstance(obj, Undefined) else obj, type_)
-        return tuple(values)
-
-    def _is_around(self, array: Any) -> bool:
-        """Whether an array was made before the conditional."""
-        return self.trace.is_open(array.storage.home) and array.storage.home not in (
-            self._then_block,
-            self.trace.block,
-        )
-
-    def _which(
-        self,
-        side: Mapping[str, Any],
-        arrays: list[str],
-        objects: dict[str, list[TracedArray]],
-        inside: tuple[Block, Block],
-    ) -> dict[ValueOf, Any]:
-        """For each array that is joined, which of the objects that were there before it is."""
-
-        def known(obj: TracedArray, found: list[TracedArray]) -> int | None:
-            home = obj.storage.root.home
-            if home in inside or not self.trace.is_open(home):
-                return None
-            if not any(obj is other for other in found):
-                found.append(obj)
-            return 1 + next(k for k, other in enumerate(found) if other is obj)
-
-        return {
-            ValueOf(name, Role.OBJECT): number_of(
-                side[name], functools.partial(known, found=objects[name]), self.trace
+    def _is_around(self, obj: Any) -> bool:
+        """Whether an object is an array that was made before the conditional."""
+        return (
+            is_array(obj)
+            and self.trace.is_open(obj.storage.home)
+            and obj.storage.home
+            not in (
+                self._then_block,
+                self.trace.block,
             )
-            if is_array(side[name])
-            else 0
-            for name in arrays
-        }
-
-    def _array_value(self, name: str, obj: Any) -> Value:
-        if not isinstance(obj, Undefined):
-            value: Value = obj.value()
-            return value
-        other = next(side[name] for side in self._sides if is_array(side[name]))
-        literal = Operand(other.dtype, literal=np.zeros((), other.dtype)[()])
-        return full(other.extents, literal, other.dtype, other.storage.order).value()
+        )
 
     def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
         canonical = self.trace.decisions.canonical
         shapes = [list(map(canonical, a.extents)) for a in (left, right)]
         return left.dtype == right.dtype and shapes[0] == shapes[1]
 
-    def _note_copy(self, copy: Storage, name: str, obj: Any, names: Mapping[str, Any]) -> None:
-        """A choice between arrays is a copy, where NumPy has one of them itself."""
-        if not isinstance(obj, TracedArray) or not is_array(obj):
-            return
-        copy.is_chosen = True
-        root = obj.storage.root
-        if not self.trace.is_open(obj.storage.home):  # made in a block, perhaps itself a choice
-            for base in root.copied_from:
-                if self.trace.is_open(base.home):
-                    copy.note_copied(base, root.may_leave, root.copied_why)
-            return
-        is_own = obj.path is None and not is_captured(root)
-        if root.buffer is None and root.origin is None and self._is_known_as(name, obj, names):
-            return
-        why = "one of two arrays, depending on a condition"
-        is_whole = obj.is_whole or root.is_all_of(obj.map, obj.extents)
-        copy.note_copied(root, is_own and is_whole, why)
 
-    def _is_known_as(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> bool:
-        """Whether only one name has held an array, so that its change is nobody else's."""
-        root = obj.storage.root
-        if self.location.inlined_from is not None or self._before.get(name) is not obj:
-            return False
-        return not any(is_held(held, name, root) for held in (names, self._then, self._now))
+def _untold(branches: Branches, why: str) -> Joined:
+    """What a name holds of which only Python can tell what it is, by running this."""
+    return Same(branches, Undefined(branches.name, why, span=current_span()))
 
 
 def _is_like(obj: Any, other: Any) -> bool:
@@ -387,16 +267,7 @@ def _is_like(obj: Any, other: Any) -> bool:
     return is_same_kind and all(map(_is_like, obj, other))
 
 
-def _equal_names(
-    names: list[str], left: Mapping[str, Any], right: Mapping[str, Any]
-) -> dict[str, str]:
-    """Names that hold the same object as another one, whichever block has run."""
-    first: dict[tuple[int, int], str] = {}
-    found = {name: first.setdefault((id(left[name]), id(right[name])), name) for name in names}
-    return {name: equal_name for name, equal_name in found.items() if name != equal_name}
-
-
-def _share_memory(objects: list[Any], inside: tuple[Block, Block]) -> bool:
+def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:
     """Whether objects of a block are views of one array that the block has made."""
     if not all(map(is_array, objects)):
         return False

@@ -21,9 +21,10 @@ from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.carried_values import ValueOf
+from fusejit.tracer.flow import loop_body
+from fusejit.tracer.flow.loop_fixpoint import settle
+from fusejit.tracer.flow.loop_region import LoopRegion
 from fusejit.tracer.flow.regions import RegionNames
-from fusejit.tracer.flow.traced_loop import TracedLoop
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.unrolling import UnrollBudget
 from fusejit.tracer.values.array import TracedArray
@@ -31,7 +32,7 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 
-class TracedWhile(TracedLoop):
+class TracedWhile(LoopRegion):
     """One ``while`` statement at one place of the trace."""
 
     def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
@@ -50,9 +51,9 @@ class TracedWhile(TracedLoop):
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """Begin the condition; what the names hold in it and in the body."""
-        self.begin(names)
+        loop_body.begin(self, names)
         self.open(Block(arguments=self.arguments()))
-        self.show_changing_buffers()
+        loop_body.show(self)
         return self.entries()
 
     def cuts(self) -> bool:
@@ -66,21 +67,17 @@ class TracedWhile(TracedLoop):
             return self._is_true(condition)
         go_on = as_kernel_number(truth_of(condition))
         asked = walk(self.trace.block)
-        if self.stoppers() and any(op.effect is not Effect.PURE for op in asked):
+        if loop_body.stoppers(self) and any(op.effect is not Effect.PURE for op in asked):
             go_on = self._asked_unless_stopped(go_on)
         else:
-            go_on = self.unless_stopped(go_on, self.flags)
+            go_on = loop_body.unless_stopped(self, go_on)
         yields = (go_on.value(),)
         block = self.close()
         block.yields = yields
         self._condition = block
         self.open(Block(arguments=block.arguments))
-        self.bind_rows_again()
+        loop_body.bind_rows_again(self)
         return True
-
-    def stoppers(self) -> list[str]:
-        """The flags that end the loop."""
-        return [flag for flag in self.flags if self.argument_of(ValueOf(flag)) is not None]
 
     def _asked_unless_stopped(self, go_on: TracedArray) -> TracedArray:
         """The condition inside a conditional: after a ``break`` it draws nothing, and no index in
@@ -88,7 +85,7 @@ class TracedWhile(TracedLoop):
         trace = self.trace
         condition = Block(yields=(go_on.value(),))
         condition.ops, trace.block.ops = trace.block.ops, []
-        goes = self.unless_stopped(as_kernel_number(True), self.flags).value()
+        goes = loop_body.unless_stopped(self, as_kernel_number(True)).value()
         otherwise = Block()
         trace.blocks.append(otherwise)
         otherwise.yields = (as_kernel_number(False).value(),)
@@ -122,9 +119,9 @@ class TracedWhile(TracedLoop):
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
-        self.end(names)
-        yields = self.yields(names)
+        settle(self, names)
+        yields = loop_body.hand_on(self, names)
         body = self.close()
         body.yields = yields
         assert self._condition is not None
-        self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))
+        loop_body.finish(self, Loop(carried=self.starts(), body=body, condition=self._condition))

@@ -1,0 +1,42 @@
+"""`Unbound`: a name that no iteration reads before it binds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fusejit.ir.values import Value
+from fusejit.tracer.flow.loop_region import Carried, LoopRegion
+from fusejit.tracer.flow.regions import is_array
+from fusejit.tracer.program.locations import current_span
+from fusejit.tracer.values.undefined import UNDEFINED, Undefined
+
+
+class Unbound(Carried):
+    """A name that has no value at the start of an iteration, or none that is read."""
+
+    @classmethod
+    def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
+        """That of a name; None if iterations may read what it holds."""
+        if name in loop.dead:
+            why = "is bound again in each iteration"
+            return cls(loop, name, UNDEFINED, Undefined(name, why, is_unbound=True))
+        if is_array(obj) and loop.decided("late", name):
+            why = "is bound to a view in each iteration"
+            return cls(loop, name, UNDEFINED, Undefined(name, why))
+        return cls(loop, name, obj, obj) if isinstance(obj, Undefined) else None
+
+    def widen(self, now: Any) -> None:
+        """Nothing was read."""
+
+    def left(self, results: Sequence[Value]) -> Any:
+        """Nothing that the trace knows of."""
+        return only_inside(self.name)
+
+
+def only_inside(name: str) -> Undefined:
+    """What a name is after a loop that may not bind it: Python may run the loop."""
+    return Undefined(name, ONLY_INSIDE, span=current_span(), is_loop=True)
+
+
+ONLY_INSIDE = "is defined only inside a loop"

@@ -1,0 +1,54 @@
+"""`Unchanged`: what iterations only read, or change in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fusejit.ir.values import Value
+from fusejit.tracer.flow.carried.buffers import require_class, require_form, require_own_memory
+from fusejit.tracer.flow.carried.numbers import widen_type
+from fusejit.tracer.flow.loop_region import Carried, LoopRegion
+from fusejit.tracer.flow.regions import is_array, same_object
+from fusejit.tracer.ops.number_values import zero
+from fusejit.tracer.ops.union_types import has_type, type_of
+from fusejit.tracer.values.union_scalar import OptionalTuple
+
+
+class Unchanged(Carried):
+    """One object in all iterations: nothing is carried, as its memory is there.
+
+    A name whose object changes has another kind in the next attempt to trace.
+    """
+
+    def __init__(self, loop: LoopRegion, name: str, before: Any, seen: Any) -> None:
+        super().__init__(loop, name, before, seen)
+        self._left = before
+
+    @classmethod
+    def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried:
+        """That of any name."""
+        return cls(loop, name, obj, obj)
+
+    def widen(self, now: Any) -> None:
+        """Find the kind that carries both objects."""
+        loop, name, seen = self.loop, self.name, self.seen
+        if same_object(loop.trace, seen, now):
+            if now is not seen and is_array(now):  # another object with the same elements
+                self._left = now if loop.runs else now.one_of_two(seen)
+        elif has_type(seen) and has_type(now):
+            widen_type(loop, name, type_of(seen), type_of(now))
+        elif is_array(seen) and is_array(now):
+            require_class(loop, name, seen, now)
+            require_form(loop, name, seen, now)
+            require_own_memory(loop, name, now)
+            loop.decide(True, "loop_buffer", name)
+        elif seen is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
+            zeros = (zero(type_of(item)) for item in now.items)
+            loop.decide((type(now.items), *zeros), "tuple", name)
+        else:
+            loop.peel_or_refuse(name, seen, now)
+
+    def left(self, results: Sequence[Value]) -> Any:
+        """The object."""
+        return self._left

@@ -1,0 +1,337 @@
+"""A loop of the program at one place of the trace, and what each of its names carries through it.
+
+What a name holds at the start of an iteration, what the iteration hands on, and what is left of it
+after the loop depend on its kind: a `Carried` of `fusejit.tracer.flow.carried`. The loop knows no
+kinds: it asks each for the same few things, in the order of `fusejit.tracer.flow.loop_body`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.types import TensorType
+from fusejit.ir.values import Buffer, Value
+from fusejit.tracer.builder.shapes import Extents
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.flow.loop_origins import LoopOrigins
+from fusejit.tracer.flow.regions import (
+    Region,
+    RegionNames,
+    describe,
+    flag_of,
+    is_tuple_like,
+    tuple_of,
+)
+from fusejit.tracer.ops.number_values import number_value, zero
+from fusejit.tracer.ops.union_types import type_of
+from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.live_out_arrays import LiveOutArrays
+from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple
+
+
+class IterArg(NamedTuple):
+    """A number that an iteration hands on to the next one, as in MLIR's ``iter_args``.
+
+    Attributes
+    ----------
+    argument : Value
+        What the body's block takes.
+    start : Value
+        What that is in the first iteration.
+    """
+
+    type: NumberType
+    argument: Value
+    start: Value
+
+
+class Carried:
+    """What one name holds across the iterations of a loop: the interface of all kinds.
+
+    Parameters
+    ----------
+    loop : LoopRegion
+    name : str
+    before : object
+        What the name held in front of the loop.
+    seen : object
+        What the body finds under the name.
+
+    Attributes
+    ----------
+    iter_args : list of IterArg
+        The numbers that the loop carries for the name.
+    """
+
+    is_buffer = False  # whether it is memory that each iteration stores into
+
+    def __init__(self, loop: LoopRegion, name: str, before: Any, seen: Any) -> None:
+        self.loop = loop
+        self.name = name
+        self.before = before
+        self.seen = seen
+        self.iter_args: list[IterArg] = []
+
+    def show(self) -> None:
+        """Define what the body finds of which the iteration's number is a part."""
+
+    def widen(self, now: Any) -> None:
+        """Compare what an iteration found with what it leaves.
+
+        Takes a decision, with which the loop is traced again, if another kind or a wider type
+        carries both; refuses the program if none does.
+        """
+        raise NotImplementedError
+
+    def hand_on(self, now: Any) -> list[Value]:
+        """The `iter_args` of the next iteration, at the end of the body."""
+        return []
+
+    def store(self, now: Any, behind: LiveOutArrays) -> None:
+        """Store what the next iteration finds in memory."""
+
+    def carry_zeros(self) -> None:
+        """Have the loop carry what only its body computes: called in front of it, last."""
+
+    def left(self, results: Sequence[Value]) -> Any:
+        """What the name holds after the loop; ``results`` are its `iter_args` after it."""
+        raise NotImplementedError
+
+
+class LoopRegion(Region):
+    """A loop, and what its kinds of carried things ask of it.
+
+    Attributes
+    ----------
+    dead : tuple of str
+        Names that each iteration binds before it reads them, and nothing else reads.
+    runs : bool or None
+        Whether there is an iteration; None if that is not known.
+    trips : AffineExpr
+        The number of iterations, of a loop that counts them.
+    symbol : str
+        The number of the iteration; empty if the loop has none.
+    carried : dict of str to Carried
+        What each name holds across the iterations.
+    late : dict of str to Carried
+        What is left of names that only the body binds.
+    now : dict of str to object
+        What the names hold at the end of the body.
+    counter : IterArg or None
+        A number of the tracer's own.
+    after : dict of str to object
+        What each name holds after the loop.
+    """
+
+    repeats = True
+    period = 1  # how many iterations are traced at once
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
+        super().__init__(trace, key, about)
+        self.dead, self.targets, self.flags = about.dead, about.targets, about.flags
+        self.runs: bool | None = None
+        self.trips = AffineExpr.const(0)
+        self.symbol = ""
+        self.visit = trace.visit((key, self.location))
+        self.carried: dict[str, Carried] = {}
+        self.late: dict[str, Carried] = {}
+        self.now: dict[str, Any] = {}
+        self.counter: IterArg | None = None
+        self.counted: TracedArray | None = None  # the counter after the loop
+        self.after: dict[str, Any] = {}
+        self.last_views: dict[int, TracedArray] = {}  # by the view that the body has
+        self.origins = LoopOrigins(self)
+        self._last: AffineExpr | None = None
+
+    # -- what each kind of loop says ---------------------------------------------------------------
+    def can_peel(self) -> bool:
+        """Whether first iterations may be traced one by one."""
+        return False
+
+    def counts(self) -> bool:
+        """Whether it has iterations, whose numbers are the loop's symbol."""
+        return False
+
+    def cuts(self) -> bool:
+        """Whether arrays may lose rows in an iteration."""
+        return False
+
+    def find_last(self) -> AffineExpr | None:
+        """The number of the last iteration, where there is one."""
+        return None
+
+    def last_of(self, number: SymbolicNumber) -> Any:
+        """What an integer of the body was in the last iteration."""
+        return number
+
+    # -- iterations --------------------------------------------------------------------------------
+    @property
+    def last(self) -> AffineExpr | None:
+        """The number of the last iteration, found once."""
+        if self._last is None:
+            self._last = self.find_last()
+        return self._last
+
+    def peel_first(self) -> None:
+        """Trace again with the first iteration by itself, if it is not and may be."""
+        if self.can_peel() and not self.decided("peel"):
+            self.decide(1, "peel")
+
+    def peel_until_moved_on(self, name: str, names: Mapping[str, Any]) -> bool:
+        """Whether the array that a name held before the loop is gone after the peeled iterations.
+
+        Traces again with more of them where that may be.
+        """
+        needed = 1 + self.num_moved_on(name, names)
+        if self.can_peel() and (self.decided("peel") or 0) < needed:
+            self.decide(needed, "peel")
+        return bool(self.decided("peel"))
+
+    def peel_or_refuse(self, name: str, before: Any, now: Any) -> NoReturn:
+        """Trace the first iteration by itself; if it is, no kind carries both objects."""
+        self.peel_first()
+        what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
+        raise unsupported(
+            what, f"use another name for one of them, or give {name!r} such a value before the loop"
+        )
+
+    def require_trips(self, count: int) -> None:
+        """Require that many iterations: fewer would leave an array from before the loop.
+
+        In NumPy it is the very object; a loop buffer is a copy.
+        """
+        if not self.can_peel() or (self.decided("peel") or 0) >= count - 1:
+            return
+        if not self.trace.decisions.at_most(count, self.trips, "a loop runs several times"):
+            self.decide(count - 1, "peel")
+
+    def num_moved_on(self, name: str, names: Mapping[str, Any]) -> int:
+        """After how many iterations a name holds no array any more that was there before them."""
+        owners = {array.storage: other for other, array in self.buffers.items()}
+        for count in range(len(owners)):
+            held = names.get(name)
+            source = owners.get(held.storage) if isinstance(held, TracedArray) else None
+            if source is None or source == name:
+                return count
+            name = source
+        return 0
+
+    # -- numbers and memory ------------------------------------------------------------------------
+    def iter_arg(self, label: str, type_: NumberType, start: Value) -> IterArg:
+        """A number that the loop carries."""
+        return IterArg(type_, self.argument(label, type_), start)
+
+    def carry_counter(self, type_: NumberType, start: Any) -> Value:
+        """Carry a number of the tracer's own, behind all others."""
+        self.counter = self.iter_arg("k_", type_, number_value(start, type_))
+        return self.counter.argument
+
+    def iter_args(self) -> list[IterArg]:
+        """All numbers that the loop carries, in the order of the block's arguments."""
+        found = [arg for one in self.carried.values() for arg in one.iter_args]
+        return found if self.counter is None else [*found, self.counter]
+
+    def arguments(self) -> tuple[Value, ...]:
+        """What the body's block takes."""
+        return tuple(arg.argument for arg in self.iter_args())
+
+    def starts(self) -> tuple[Value, ...]:
+        """What that is in the first iteration."""
+        return tuple(arg.start for arg in self.iter_args())
+
+    @property
+    def buffers(self) -> dict[str, TracedArray]:
+        """The memory that iterations store into, as the body finds it."""
+        return {name: one.seen for name, one in self.carried.items() if one.is_buffer}
+
+    def is_loop_buffer(self, storage: Storage) -> bool:
+        """Whether it is memory of `buffers`."""
+        return any(storage is array.storage for array in self.buffers.values())
+
+    def is_mine(self, storage: Storage) -> bool:
+        """Whether the body has made the array."""
+        return storage.home is self.trace.block
+
+    def new_buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
+        """Memory in front of the loop that lies as an array does."""
+        trace = self.trace
+        order = like.storage.order if like.is_whole else like.sorted_order()
+        outer = trace.blocks[-2 if self in trace.regions else -1]
+        type_ = TensorType(like.dtype, extents or like.extents)
+        return trace.allocate("c0", type_, order, outer, self.location)
+
+    def require_own_strides(self, array: TracedArray) -> None:
+        """Peel for an array with broadcast axes: a loop buffer has a say in strides."""
+        constant = self.trace.decisions.constant
+        axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
+        if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
+            self.peel_first()
+            raise Fallback("later iterations of a loop read a broadcast array; copy it")
+
+    # -- names -------------------------------------------------------------------------------------
+    def find_before(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """What the names hold in front of the loop; tuples are taken apart."""
+        for name in self.names:
+            held = self.look_up(names, name)
+            form = self.decided("tuple", name)
+            if name in self.dead:
+                self._before[name] = held
+            elif form is not None and held is None:
+                parts = self.taken_apart(name, tuple_of(form[0], form[1:]), may_be_none=True)
+                self._before |= parts | {flag_of(name): False}
+            else:
+                self._before |= self.taken_apart(name, held, may_be_none=form is not None)
+        return self._before
+
+    def carry(self, one: Carried) -> None:
+        """Have the loop carry something under a name."""
+        self.carried[one.name] = one
+        self._before[one.name] = one.before
+
+    def entries(self) -> tuple[Any, ...]:
+        """What the names hold at the start of the body, where all flags are down."""
+        seen = {name: one.seen for name, one in self.carried.items()}
+        return tuple(False if n in self.flags else self.put_together(n, seen) for n in self.names)
+
+    def held_now(self, names: Mapping[str, Any], name: str) -> Any:
+        """What a name holds; where it is None instead of a tuple, items are what they were."""
+        obj = self.look_up(names, name)
+        return self.carried[name].seen if obj is ABSENT else obj
+
+    def require_tuples(self, names: Mapping[str, Any]) -> None:
+        """Ensure that an iteration leaves a tuple where it has found one."""
+        for name, (kind, items, flag) in self._tuples.items():
+            held: Any = self.look_up(names, name)
+            if not is_tuple_like(held, kind, len(items), flag is not None):
+                if held is None or isinstance(held, OptionalTuple):
+                    zeros = (zero(type_of(self.carried[item].seen)) for item in items)
+                    self.decide((kind, *zeros), "tuple", name)
+                self.peel_or_refuse(name, tuple_of(kind, items), held)
+
+    def put_tuples_together(self) -> None:
+        """Have `after` hold tuples whose items are there."""
+        for name in self._tuples:
+            if name in self.names:
+                self.after[name] = self.put_together(name, self.after)
+
+    def all_names(self) -> list[str]:
+        """The names of the region and of its items; those of tuples stand for their items."""
+        parts = self._tuples.values()
+        items = [n for _, inner, flag in parts for n in (*inner, flag) if n is not None]
+        found = dict.fromkeys((*self.carried, *items, *self.targets))
+        return [name for name in found if name not in self._tuples]
+
+    def before(self, name: str) -> Any:
+        """What a name held in front of the loop."""
+        return self._before.get(name, UNDEFINED)
+
+    def result(self) -> tuple[Any, ...]:
+        """What the names hold after the loop, and the last items of a ``for``."""
+        return tuple(self.after[name] for name in (*self.names, *self.targets))
