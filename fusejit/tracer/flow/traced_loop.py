@@ -38,7 +38,7 @@ from fusejit.tracer.ops.number_values import (
 from fusejit.tracer.ops.origins import OBJECT_OF
 from fusejit.tracer.ops.union_types import tag, type_of, wide
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import current_span, unsupported
+from fusejit.tracer.program.locations import current_span, is_of_program, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.operand_types import I64
@@ -85,7 +85,7 @@ class TracedLoop(LoopFixpoint):
                 continue
             is_same = same_object(trace, loop_buffer, now)
             if not is_same:
-                if not name.startswith("_st"):  # the result of a `return` ends the loop
+                if is_of_program(name):  # the result of a `return` ends the loop
                     self._refuse_copy(now.storage.root, loop_buffer.storage.root)
                 self._require_order(loop_buffer, now)
                 loop_buffer.is_view = now.is_view
@@ -187,7 +187,7 @@ class TracedLoop(LoopFixpoint):
                     if self._origins.is_tracked():
                         values.append(number_value(self._origins.number(now), (Kind.PYTHON, I64)))
                         self._late.append((OBJECT_OF + name, (Kind.PYTHON, I64), values[-1]))
-            elif name.startswith("_st") and Undefined.is_unbound(now):
+            elif not is_of_program(name) and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
                 self.after[name] = now if is_untraced_value(now) else _only_inside(name)
