@@ -519,3 +519,22 @@ def test_products_of_indices_guard_nothing():
     expected[2, 1], expected[1, 2] = a[2], a[3]
     for call in (op, op.reference):
         np.testing.assert_array_equal(call(a, np.ones((4, 3))), expected)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_where_another_dim_has_no_points_no_axis_is_left(jit: bool) -> None:
+    """The verifier found that `s`, given by the window of A, leaves B: an internal error."""
+    op = formula("""
+        def op(A: Tensor["T", "N", "E"], B: Tensor["T", "F"], O: Output["T"]):
+            O[()] += A[r, r * 3 + s] * B[s + 0]
+    """)
+
+    def doubled(a: Any, b: Any) -> Any:
+        return op(a, b) * 2
+
+    fused = decorate(doubled, jit=jit)
+    for rows, columns, size in ((0, 1, 1), (2, 5, 2)):
+        a, b = np.ones((rows, columns)), np.ones(size)
+        assert_same(doubled(a, b), fused(a, b))
+        assert float(fused(a, b)) == 2 * rows * 2
+        assert not fused.variants.fallbacks

@@ -43,7 +43,12 @@ def maps_match_domain_and_operand(op: GenericOp) -> Iterator[str]:
 
 
 def operand_extents_can_hold_the_domain(op: GenericOp) -> Iterator[str]:
-    """A dim that is an axis of an input by itself is not longer than that axis, as far as known."""
+    """A dim that is an axis of an input by itself is not longer than that axis, as far as known.
+
+    A domain without points leaves no axis.
+    """
+    if any(extent.as_constant() == 0 for extent in op.domain):
+        return
     gathered = op.payload.gathered()
     for number, operand in enumerate(op.inputs):
         pairs = zip(operand.map.results, operand.value.type.extents, strict=False)

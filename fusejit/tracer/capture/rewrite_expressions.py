@@ -8,7 +8,7 @@ from typing import Any
 
 from fusejit.syntax import walk, with_location
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
-from fusejit.tracer.program.locations import LATER
+from fusejit.tracer.program.locations import LATER, OWN
 from fusejit.tracer.source.bound_names import Comprehension
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
 
@@ -326,7 +326,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _membership(node: ast.Compare) -> ast.Lambda:
     """``lambda item, container: item in container``: Python asks the objects of the user's."""
-    names = ("_st item", "_st container")
+    names = (f"{OWN} item", f"{OWN} container")
     item, container = (with_location(ast.Name(name, ctx=ast.Load()), node) for name in names)
     test = with_location(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
     operands = [with_location(ast.arg(arg=name), node) for name in names]

@@ -14,8 +14,9 @@
 
 Operators, comparisons, control flow and local names stay Python. The new function runs in the
 user's globals with the user's closure cells, and its nodes keep the user's lines and columns, so
-tracebacks and debuggers show the user's file. ``_st`` (a fresh name) is one more closure cell: the
-callbacks of this activation. Nothing is assigned into the user's module.
+tracebacks and debuggers show the user's file. ``_st`` is one more closure cell: the callbacks of
+this activation. Its name, like all that the rewriter makes, is no identifier: it begins with a dot.
+Nothing is assigned into the user's module.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
 from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
+from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, own_name
 from fusejit.tracer.source.jumps import Jumps, can_be_structured
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
@@ -39,16 +41,11 @@ class CannotRewrite(Exception):
 
 
 def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
-    """The rewritten copy of a function's node, and the fresh name of its callbacks."""
-    taken = set(free)
+    """The rewritten copy of a function's node, and the name of its callbacks."""
     for node in walk(source.node):
-        taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
         if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
             raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
-            taken.update(node.names)
-    helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
-    node = copied(source.node)
+    node, helper = copied(source.node), OWN
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):

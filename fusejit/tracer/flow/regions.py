@@ -26,7 +26,12 @@ from fusejit.tracer.ops.number_values import type_text
 from fusejit.tracer.ops.union_types import narrowed, type_of
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.locations import current_location, needs_python, unsupported
+from fusejit.tracer.program.locations import (
+    current_location,
+    is_of_program,
+    needs_python,
+    unsupported,
+)
 from fusejit.tracer.program.python_state import PythonState
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import MaskedElements
@@ -103,7 +108,7 @@ class Region:
         """Whether a name is live after the region (uses that would raise NameError excluded)."""
         if missing is ABSENT:
             return True
-        if name.startswith("_st"):  # the result of a `return` has a flag
+        if not is_of_program(name):  # the result of a `return` has a flag
             return Undefined.is_unbound(missing)
         return (
             name in self.definitely_assigned and name in self.live and Undefined.is_unbound(missing)

@@ -21,7 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=FusejitError)
 
 NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
-LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
+OWN = ".st"
+"""How the names begin that the rewriter makes, as no identifier of a program does."""
+LATER = f"{OWN} later"  # the parameter of the functions that the rewriter makes of operands
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
 _codes_for_program: dict[CodeType, tuple[int, str]] = {}
@@ -99,9 +101,14 @@ def name_in_program(obj: Any) -> str | None:
     """The name under which the innermost frame of the user knows an object."""
     for frame in user_frames()[:1]:
         for name, value in frame.f_locals.items():
-            if value is obj and not name.startswith(("_st", ".")):
+            if value is obj and is_of_program(name):
                 return name
     return None
+
+
+def is_of_program(name: str) -> bool:
+    """Whether a local name is one that the program has written."""
+    return not name.startswith(".")  # else the rewriter's, or what a comprehension runs over
 
 
 def current_location() -> Location:

@@ -23,7 +23,7 @@ from typing import Any
 from fusejit.ir.raw_reads import defined_by, fields_of, members_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import user_frames
+from fusejit.tracer.program.locations import is_of_program, user_frames
 
 _MAX_OBJECTS = 10_000
 _ATOMS = (*CONSTANT_TYPES, range, slice)
@@ -62,8 +62,7 @@ class PythonState:
         return None
 
     def _locals(self, frame: FrameType) -> dict[str, Any]:
-        names = frame.f_locals.items()
-        return {name: obj for name, obj in names if not name.startswith(("_st", "."))}
+        return {name: obj for name, obj in frame.f_locals.items() if is_of_program(name)}
 
     def _note(self, name: str, obj: Any) -> None:
         pending = [obj]

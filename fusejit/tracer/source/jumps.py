@@ -88,14 +88,14 @@ class Jumps:
         self._done = f"{helper}_done"
         self._value = f"{helper}_value"
         self._is_nested = False
-        self._result = self._value  # as a target: one name, or one for each part of a tuple
+        self._parts: list[str] = []  # the names of the parts of a tuple that is returned
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Rewrite the body of a function in place."""
         body = node.body
         compound = [statement for statement in body if not isinstance(statement, ast.Return)]
         self._is_nested = any(isinstance(n, ast.Return) for n in nodes_of(compound))
-        self._result = self._result_target(body)
+        self._parts = self._parts_of_results(body)
         new, ends, _ = self._block(body)
         if self._is_nested:
             at = node.body[-1]
@@ -103,19 +103,25 @@ class Jumps:
             if not ends:
                 fall = self._guard([self._assign(self._value, None, at)], {self._done}, at)
                 new.append(fall)
-            new.append(statement_of(f"return {self._result}", at))
+            result = self._result(ast.Load(), at)
+            new.append(with_location(ast.Return(value=result), at))
         node.body = new
 
-    def _result_target(self, body: list[ast.stmt]) -> str:
+    def _result(self, context: ast.expr_context, at: ast.AST) -> ast.expr:
         """Where the result is kept: one name, or one for each part of a tuple."""
+        if not self._parts:
+            return _name(self._value, at, context)
+        names: list[ast.expr] = [_name(part, at, context) for part in self._parts]
+        return with_location(ast.Tuple(elts=names, ctx=context), at)
+
+    def _parts_of_results(self, body: list[ast.stmt]) -> list[str]:
+        """A name for each part, where all that is returned are tuples of one length."""
         returned = [child.value for child in nodes_of(body) if isinstance(child, ast.Return)]
         parts = [v.elts if isinstance(v, ast.Tuple) else [] for v in returned]
         sizes = {len(p) for p in parts}
         starred = any(isinstance(e, ast.Starred) for p in parts for e in p)
         is_tuple = len(sizes) == 1 and sizes != {0} and not starred and self._ends(body)
-        if not is_tuple:
-            return self._value
-        return "".join(f"{self._value}{k}, " for k in range(len(parts[0])))
+        return [f"{self._value}{k}" for k in range(len(parts[0]))] if is_tuple else []
 
     def _ends(self, body: list[ast.stmt]) -> bool:
         """Whether the last statement always returns: nothing falls off the end."""
@@ -167,9 +173,10 @@ class Jumps:
     # -- statements -------------------------------------------------------------------------------
     def _statement(self, node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str]]:
         if isinstance(node, ast.Return) and self._is_nested:
-            assign: ast.Assign = statement_of(f"{self._result} = None", node)
-            assign.value = node.value or assign.value
-            return [assign, self._assign(self._done, True, node)], True, {self._done}
+            value = node.value or with_location(ast.Constant(value=None), node)
+            kept = ast.Assign(targets=[self._result(ast.Store(), node)], value=value)
+            done = self._assign(self._done, True, node)
+            return [with_location(kept, node), done], True, {self._done}
         if isinstance(node, ast.Break | ast.Continue) and self._loops:
             loop = self._loops[-1]
             flag = loop.stop if isinstance(node, ast.Break) else loop.skip
@@ -217,8 +224,9 @@ class Jumps:
 
     # -- new nodes --------------------------------------------------------------------------------
     def _assign(self, name: str, value: bool | None, at: ast.AST) -> ast.stmt:
-        made: ast.stmt = statement_of(f"{name} = {value}", at)
-        return made
+        constant = with_location(ast.Constant(value=value), at)
+        target = _name(name, at, ast.Store())
+        return with_location(ast.Assign(targets=[target], value=constant), at)
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
         """``if none_of(flags): body``; the callback is put in by name."""
@@ -280,5 +288,5 @@ def _with_test_inside(node: ast.While) -> ast.While:
     return made
 
 
-def _name(name: str, at: ast.AST) -> ast.Name:
-    return with_location(ast.Name(id=name, ctx=ast.Load()), at)
+def _name(name: str, at: ast.AST, context: ast.expr_context | None = None) -> ast.Name:
+    return with_location(ast.Name(id=name, ctx=context or ast.Load()), at)

@@ -212,7 +212,8 @@ def compile_function(
         inner = outer
     names = [] if isinstance(inner, ast.Expr) else [inner.name]
     own_names = [name for name in names if name not in free]
-    factory: ast.FunctionDef = statement_of(f"def factory({', '.join(free)}): pass", node)
+    factory: ast.FunctionDef = statement_of("def factory(): pass", node)
+    factory.args.args = [ast.arg(arg=name) for name in free]
     factory.body = [ast.Global(names=own_names), inner] if own_names else [inner]
     imports = ast.Import(names=[ast.alias(name=name) for name in source.imported])
     parts: list[ast.stmt] = [imports] if source.imported else []

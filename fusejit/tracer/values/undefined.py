@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.source import Location
-from fusejit.tracer.program.locations import SourceSpan, unsupported
+from fusejit.tracer.program.locations import SourceSpan, is_of_program, unsupported
 
 
 class Undefined:
@@ -73,13 +73,13 @@ for _name in (*(f"{way}{o}" for o in _BINARY.split() for way in ("", "r", "i")),
 
 
 def _shown(name: str) -> str:
-    if name.startswith("_st"):
+    if not is_of_program(name):
         return "a value"
     return name if " " in name else repr(name)
 
 
 def _remedy(name: str) -> str:
-    if name.startswith("_st"):
+    if not is_of_program(name):
         return "return numbers of one type, or arrays of one shape and dtype, on every path"
     if " " in name:
         return "make both sides numbers of one type, or arrays of one shape and dtype"

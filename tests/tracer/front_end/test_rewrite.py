@@ -686,7 +686,7 @@ def test_tabs_nesting_and_dedented_strings(tmp_path, front):
     assert "closure:k" in trace.paths()
 
 
-def test_fresh_name_of_the_hooks(tmp_path, front):
+def test_the_name_of_the_callbacks_is_nobody_s(tmp_path, front):
     _, module = write_module(tmp_path, "_st = 5\ndef f(_st0):\n    return _st + _st0 + abs(-1)\n")
     assert rewritten_function(module.f).helper not in ("_st", "_st0")
     assert front.run(front.FakeTrace(), module.f, 1) == 7

@@ -20,7 +20,7 @@ from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_one
 from fusejit.tracer.ops.changing_extents import changing_extents
 from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import is_of_program, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.operand_types import I64
@@ -90,7 +90,7 @@ class LoopBuffer(Carried):
 
     def require_alike(self, now: TracedArray) -> None:
         """Require an array whose copy shows nothing that NumPy's object does not."""
-        if not self.name.startswith("_st"):  # the result of a `return` ends the loop
+        if is_of_program(self.name):  # the result of a `return` ends the loop
             refuse_copy(self.loop, now.storage.root, self.seen.storage.root)
         self._require_order(now)
         self.seen.is_view = now.is_view

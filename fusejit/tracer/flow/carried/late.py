@@ -20,6 +20,7 @@ from fusejit.tracer.ops.number_values import (
     zero,
 )
 from fusejit.tracer.ops.union_types import type_of
+from fusejit.tracer.program.locations import is_of_program
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.operand_types import I64
@@ -134,7 +135,7 @@ def late_of(
         made.is_copied = loop.origins.may_be_another(now)
         made.has_object = made.is_copied and loop.origins.is_tracked()
         return made
-    is_result = name.startswith("_st") and Undefined.is_unbound(now)  # of no `return` so far
+    is_result = not is_of_program(name) and Undefined.is_unbound(now)  # of no `return` so far
     return Late(loop, name, now if is_result or is_untraced_value(now) else only_inside(name))
 
 
