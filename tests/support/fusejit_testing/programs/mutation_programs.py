@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from fusejit_testing.argument_kinds import KINDS
+from fusejit_testing.programs.local_names import with_local_names
 
 IMPORTS = """\
 import numpy as np
@@ -193,7 +194,7 @@ class MutationProgram:
     @property
     def source(self) -> str:
         """Its text with all that it needs: it runs by itself."""
-        return HELPERS + self.outside + self.text
+        return HELPERS + with_local_names(self.outside + self.text, self.seed)
 
     @property
     def text(self) -> str:
@@ -235,7 +236,8 @@ class MutationProgram:
 
         ``outside`` is text of the module before it. The helpers are those of all programs.
         """
-        function: Callable[..., Any] = self.names(folder, outside + self.outside + self.text)["f"]
+        text = with_local_names(outside + self.outside + self.text, self.seed)
+        function: Callable[..., Any] = self.names(folder, text)["f"]
         return function
 
     def names(self, folder: Path, text: str, **given: Any) -> dict[str, Any]:
