@@ -17,6 +17,7 @@ from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
+from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -31,7 +32,6 @@ from fusejit.tracer.flow.conditions import (
 )
 from fusejit.tracer.flow.membership import contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
-from fusejit.tracer.flow.regions import RegionNames
 from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf

@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.shrinking import number_of_rows
+from fusejit.tracer.carried.shrinking import number_of_rows
 from fusejit.tracer.host import host_call_tracing
 from fusejit.tracer.indexing import gathers
 from fusejit.tracer.indexing.gathers import mark_within_bounds

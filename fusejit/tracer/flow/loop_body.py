@@ -14,11 +14,11 @@ import numpy as np
 
 from fusejit.ir.ops import Loop
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.carried.kinds import carried_as
-from fusejit.tracer.flow.carried.late import LateArray, late_of
-from fusejit.tracer.flow.carried.rows import ShrinkingBuffer
-from fusejit.tracer.flow.carried.unbound import only_inside
-from fusejit.tracer.flow.loop_region import LoopRegion
+from fusejit.tracer.carried.kinds import carried_as
+from fusejit.tracer.carried.late import LateArray, late_of
+from fusejit.tracer.carried.loop_region import LoopRegion
+from fusejit.tracer.carried.rows import ShrinkingBuffer
+from fusejit.tracer.carried.unbound import only_inside
 from fusejit.tracer.ops.kernel_numbers import arithmetic
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray

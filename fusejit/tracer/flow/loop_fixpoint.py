@@ -1,6 +1,6 @@
 """The end of a loop's body: does it leave each name as it found it?
 
-Where a kind of thing (`fusejit.tracer.flow.loop_region.Carried`) cannot carry both what an
+Where a kind of thing (`fusejit.tracer.carried.loop_region.Carried`) cannot carry both what an
 iteration has found and what it leaves, the loop is traced again with a decision, its first
 iterations are traced one by one, or the program is refused.
 
@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.tracer.flow.carried.rows import GrowingBuffer, ShrinkingBuffer
-from fusejit.tracer.flow.loop_region import LoopRegion
-from fusejit.tracer.flow.regions import is_array
-from fusejit.tracer.flow.shrinking import cut_together
+from fusejit.tracer.carried.loop_region import LoopRegion
+from fusejit.tracer.carried.regions import is_array
+from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
+from fusejit.tracer.carried.shrinking import cut_together
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.program.locations import unsupported
 

@@ -16,8 +16,8 @@ from fusejit.errors import NeedsPython
 from fusejit.ir.ops import Cond, Loop
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.carried.regions import is_array, is_tuple, is_untraced_value
 from fusejit.tracer.flow.conditions import not_
-from fusejit.tracer.flow.regions import is_array, is_tuple, is_untraced_value
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
 from fusejit.tracer.ops.union_operators import for_each_type, is_none
 from fusejit.tracer.ops.union_types import narrowed

@@ -31,10 +31,10 @@ from fusejit.ir.ops import Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.loop_region import LoopRegion
+from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
-from fusejit.tracer.flow.loop_region import LoopRegion
-from fusejit.tracer.flow.regions import RegionNames
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.indexing.kernel_indices import symbol_of
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number

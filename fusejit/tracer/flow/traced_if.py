@@ -25,7 +25,7 @@ from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.joined import (
+from fusejit.tracer.carried.joined import (
     Branches,
     Joined,
     JoinedArray,
@@ -33,8 +33,8 @@ from fusejit.tracer.flow.joined import (
     JoinedObject,
     Same,
 )
-from fusejit.tracer.flow.prefix_buffers import JoinedRows, PrefixBuffers
-from fusejit.tracer.flow.regions import (
+from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
+from fusejit.tracer.carried.regions import (
     Region,
     RegionNames,
     describe,

@@ -21,10 +21,10 @@ from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.loop_region import LoopRegion
+from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
-from fusejit.tracer.flow.loop_region import LoopRegion
-from fusejit.tracer.flow.regions import RegionNames
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.unrolling import UnrollBudget
 from fusejit.tracer.values.array import TracedArray

@@ -2,7 +2,7 @@
 
 The memory is filled before the loop, the body finds it under the name, and what the name holds at
 the end of the body is stored into it. Where NumPy may have the very object that was there before,
-the number of that object is carried beside it (`fusejit.tracer.flow.loop_origins`).
+the number of that object is carried beside it (`fusejit.tracer.carried.loop_origins`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import is_array, same_object
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.ops.changing_extents import changing_extents
 from fusejit.tracer.ops.number_values import number_value

@@ -14,7 +14,7 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.regions import is_array
+from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.values.array import TracedArray
 

@@ -1,6 +1,6 @@
 """A conditional of the program, and how what each name holds in its two branches is joined.
 
-As with loops (`fusejit.tracer.flow.loop_region`), each kind of thing that a name can hold is a
+As with loops (`fusejit.tracer.carried.loop_region`), each kind of thing that a name can hold is a
 class, which hands on values at the end of either branch and makes one object of the results.
 """
 
@@ -15,7 +15,7 @@ from fusejit.ir.ops import Block
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.regions import is_array
+from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.ops.elementwise_op import full
 from fusejit.tracer.ops.number_values import number_value, number_values, of_values, zero
 from fusejit.tracer.ops.origins import Origin, is_captured, number_of

@@ -8,9 +8,14 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.joined import Branches, Joined, note_copies
-from fusejit.tracer.flow.regions import Region, is_array
-from fusejit.tracer.flow.shrinking import are_rows_of_one_kind, capacity, is_left_of, number_of_rows
+from fusejit.tracer.carried.joined import Branches, Joined, note_copies
+from fusejit.tracer.carried.regions import Region, is_array
+from fusejit.tracer.carried.shrinking import (
+    are_rows_of_one_kind,
+    capacity,
+    is_left_of,
+    number_of_rows,
+)
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.values.array import TracedArray

@@ -1,7 +1,7 @@
 """A loop of the program at one place of the trace, and what each of its names carries through it.
 
 What a name holds at the start of an iteration, what the iteration hands on, and what is left of it
-after the loop depend on its kind: a `Carried` of `fusejit.tracer.flow.carried`. The loop knows no
+after the loop depend on its kind: a `Carried` of `fusejit.tracer.carried`. The loop knows no
 kinds: it asks each for the same few things, in the order of `fusejit.tracer.flow.loop_body`.
 """
 
@@ -15,8 +15,8 @@ from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.flow.loop_origins import LoopOrigins
-from fusejit.tracer.flow.regions import (
+from fusejit.tracer.carried.loop_origins import LoopOrigins
+from fusejit.tracer.carried.regions import (
     Region,
     RegionNames,
     describe,

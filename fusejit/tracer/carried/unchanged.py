@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.carried.buffers import require_class, require_form, require_own_memory
-from fusejit.tracer.flow.carried.numbers import widen_type
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import is_array, same_object
+from fusejit.tracer.carried.buffers import require_class, require_form, require_own_memory
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.numbers import widen_type
+from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.ops.number_values import zero
 from fusejit.tracer.ops.union_types import has_type, type_of
 from fusejit.tracer.values.union_scalar import OptionalTuple

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import is_array
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.program.locations import current_span
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 

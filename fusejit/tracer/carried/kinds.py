@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.tracer.flow.carried.buffers import LoopBuffer
-from fusejit.tracer.flow.carried.numbers import Number
-from fusejit.tracer.flow.carried.rows import GrowingBuffer, ShrinkingBuffer
-from fusejit.tracer.flow.carried.unbound import Unbound
-from fusejit.tracer.flow.carried.unchanged import Unchanged
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.buffers import LoopBuffer
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.numbers import Number
+from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
+from fusejit.tracer.carried.unbound import Unbound
+from fusejit.tracer.carried.unchanged import Unchanged
 
 _KINDS = (Unbound, Number, GrowingBuffer, ShrinkingBuffer, LoopBuffer)
 

@@ -8,9 +8,9 @@ from typing import Any
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.carried.unbound import ONLY_INSIDE, only_inside
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import extents_are_captured, is_array, is_untraced_value
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
+from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
 from fusejit.tracer.ops.kernel_numbers import is_number
 from fusejit.tracer.ops.number_values import (
     number_value,

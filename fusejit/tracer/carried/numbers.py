@@ -7,8 +7,8 @@ from typing import Any
 
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import same_object
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.regions import same_object
 from fusejit.tracer.ops.kernel_numbers import is_number
 from fusejit.tracer.ops.number_values import number_values, of_values, type_text, types_of_values
 from fusejit.tracer.ops.union_types import has_type, type_of, union

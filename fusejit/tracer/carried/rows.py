@@ -11,10 +11,10 @@ from fusejit.ir.ops import Bind
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Extents
-from fusejit.tracer.flow.carried.buffers import LoopBuffer, filled_buffer
-from fusejit.tracer.flow.loop_region import Carried, LoopRegion
-from fusejit.tracer.flow.regions import is_array, same_object
-from fusejit.tracer.flow.shrinking import as_long_as, has_room, number_of_rows
+from fusejit.tracer.carried.buffers import LoopBuffer, filled_buffer
+from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.regions import is_array, same_object
+from fusejit.tracer.carried.shrinking import as_long_as, has_room, number_of_rows
 from fusejit.tracer.ops.changing_extents import at, largest, rows, values_after
 from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.values.array import TracedArray

@@ -1,0 +1,1 @@
+"""What names hold across loops and conditionals: the kinds of things, and how they are joined."""

@@ -1,1 +1,0 @@
-"""The kinds of things that a name holds across the iterations of a loop."""
