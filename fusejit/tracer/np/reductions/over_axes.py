@@ -247,18 +247,14 @@ def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
         raise numpy_raises("AxisError: the array has no axes")
     count: Any = 1
     for axis_number in reduced:
-        count = count * affine_number(array.trace, array.extents[axis_number])
-    if isinstance(count, SymbolicNumber):
-        for axis_number in reduced:
-            extent = array.extents[axis_number]
-            try:
-                is_empty = array.trace.decisions.equal(extent, 0, f"{name} of an empty array")
-            except Varies:
-                continue
-            if is_empty:
-                raise numpy_warns(f"{name} of an empty slice")
-    elif count == 0:
-        raise numpy_warns(f"{name} of an empty slice")
+        extent = array.extents[axis_number]
+        count = count * affine_number(array.trace, extent)
+        try:
+            is_empty = array.trace.decisions.equal(extent, 0, f"{name} of an empty array")
+        except Varies:
+            continue
+        if is_empty:
+            raise numpy_warns(f"{name} of an empty slice")
     return count
 
 

@@ -31,7 +31,7 @@ from fusejit.tracer.program.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, contains_traced, dtype_argument
-from fusejit.tracer.values.symbolic_number import is_host_number
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, is_host_number
 
 
 def _spread(function: Any) -> Callable[..., TracedArray]:
@@ -90,12 +90,26 @@ def degrees_lost(ddof: Any, correction: Any) -> Any:
 
 
 def count_above(array: TracedArray, axis: Any, name: str, ddof: Any) -> Any:
-    """How many elements a variance is taken over; falls back where NumPy warns of too few."""
+    """How many elements a variance is taken over; falls back where NumPy warns of too few.
+
+    Where the number differs between iterations of a loop, the result is NumPy's, unwarned.
+    """
     count = count_of_elements(array, axis, name)
     is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
-    if not is_known and not count > ddof:
+    if not is_known and not _varies(count) and not count > ddof:
         raise numpy_warns("degrees of freedom <= 0")
     return count
+
+
+def _varies(count: Any) -> bool:
+    """Whether only the kernel knows a number."""
+    return isinstance(count, TracedArray) or (isinstance(count, SymbolicNumber) and count.is_local)
+
+
+def _degrees(count: Any, ddof: Any) -> Any:
+    """The degrees of freedom, which are not negative: ``numpy._core._methods._var``."""
+    left = count - ddof
+    return apply_ufunc(np.maximum, (left, 0)) if _varies(left) else left
 
 
 def _variance(
@@ -111,12 +125,12 @@ def _variance(
     if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):
         # one pass; along rows, which stay in cache, two passes are faster
         squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
-        return quotient(squares, count - ddof, name)
+        return quotient(squares, _degrees(count, ddof), name)
     total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)
     distance = apply_ufunc(np.subtract, (array, quotient(total, count, f"{name}.mean")))
     square = apply_ufunc(np.square, (distance,))
     total = reduce_array(square, name, "add", axis, is_true(keepdims), wanted, True)
-    return quotient(total, count - ddof, name)
+    return quotient(total, _degrees(count, ddof), name)
 
 
 @primitive(np.ptp)
