@@ -167,13 +167,18 @@ def different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndar
 def different_complex(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
     """The same of complex numbers: ulps are those of the absolute value."""
     exact = Bound(zero_sign=bound.zero_sign)
-    wrong = np.asarray(
-        different(expected.real, actual.real, exact) | different(expected.imag, actual.imag, exact)
-    )
+    parts = ((expected.real, actual.real), (expected.imag, actual.imag))
+    differ = [different(*pair, exact) for pair in parts]
+    wrong = np.asarray(differ[0] | differ[1])
     if bound.ulps or np.any(bound.absolute):
         with np.errstate(all="ignore"):
-            room = bound.ulps * np.spacing(np.abs(expected)) + bound.absolute
-            wrong &= ~(np.abs(expected - actual) <= room)
+            room = bound.absolute
+            if bound.ulps:
+                room = room + bound.ulps * np.spacing(np.abs(expected))
+            # an infinity in one part says nothing of the other one
+            pairs = zip(differ, parts, strict=True)
+            gaps = [np.where(differs, np.abs(e - a), 0) for differs, (e, a) in pairs]
+            wrong &= ~(np.hypot(*gaps) <= room)
     return wrong
 
 
