@@ -30,6 +30,7 @@ from fusejit.tracer.flow.conditions import (
     or_value,
     stop_flag,
 )
+from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
 from fusejit.tracer.flow.membership import contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
@@ -190,6 +191,24 @@ class FunctionPrimitives:
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
+    def filled(
+        self, function: Any, items: Any, dtype: Any, line: int, column: int
+    ) -> FilledArray | None:
+        """The array that a loop fills instead of a list; None if Python makes the list."""
+        return filled(self._key(line, column), function, items, dtype)
+
+    def is_filled(self, array: FilledArray | None) -> bool:
+        """Whether there is such an array."""
+        return array is not None
+
+    def put_item(self, array: FilledArray, place: Any, value: Any) -> None:
+        """Store an item of a list."""
+        array.put(place, value)
+
+    def array_of(self, array: FilledArray) -> Any:
+        """The array, filled."""
+        return array.result()
+
     def bound(self, obj: Any) -> Any:
         """What a name holds that is only handed on: something, or the trace ends."""
         if isinstance(obj, Undefined):
@@ -206,6 +225,7 @@ class FunctionPrimitives:
             return same if name == "is_" else not_(same)
         return getattr(operator, name)(left, right)
 
+    numbered = staticmethod(numbered)
     items = staticmethod(within_budget)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)

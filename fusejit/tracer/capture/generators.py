@@ -15,7 +15,17 @@ becomes, before anything else is done to the function,::
     y = <genexpr>(range(n))
 
 which is what Python does, and can be traced like any other loop. So are ``sum([..])`` and
-``len([..])`` of a list comprehension. The names of the new functions and of what is theirs have
+``len([..])`` of a list comprehension. ``np.array([..])`` of one fills an array::
+
+    def <listcomp>(function, items, dtype):
+        array = filled(function, items, dtype)
+        if is_filled(array):
+            for place, i in numbered(items):
+                put(array, place, x[i] * w)
+            return array_of(array)
+        return function([x[i] * w for i in items], dtype=dtype)
+
+The names of the new functions and of what is theirs have
 blanks in them, so that they are nobody else's.
 """
 
@@ -26,7 +36,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fusejit.syntax import walk
+from fusejit.syntax import copied, walk
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
@@ -40,7 +50,11 @@ _LISTS = ("sum", "max", "min", "len")
 _ITEMS, _TOTAL, _BEST, _VALUE = "the items", "the sum", "the largest or smallest", "a value"
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _OPTION = "the option"
+_ARRAYS = ("array", "asarray")
+_FUNCTION, _DTYPE, _ARRAY, _PLACE = "the function", "the dtype", "the array", "the place"
 IS_PYTHONS = "python_is_faster"  # the callback that tells whether a name is the builtin
+FILLED, IS_FILLED, NUMBERED = "filled", "is_filled", "numbered"  # callbacks, as those below
+PUT, ARRAY_OF = "put_item", "array_of"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 _HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -105,6 +119,9 @@ class _Replacer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
+        listed = _listed(node)
+        if listed is not None:
+            return self._array(node, listed)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         found = self._comprehension(name, node)
         if found is None or name in self._bound:
@@ -119,6 +136,18 @@ class _Replacer(ast.NodeTransformer):
         return maker.at(
             ast.Call(func=maker.load(text), args=[found.generators[0].iter, *options], keywords=[])
         )
+
+    def _array(self, node: ast.Call, listed: ast.ListComp) -> ast.Call:
+        """``np.array`` of a list comprehension as a call of a function of its own."""
+        self._count += 1
+        text = f"<listcomp {self._count}>" if self._count > 1 else "<listcomp>"
+        maker = _Maker(node, listed, self._helper)
+        function = maker.filling(text)
+        function.body[1:2] = self.block(function.body[1:2])  # the loop
+        self._made.append(function)
+        dtypes = [k.value for k in node.keywords] or [maker.constant(None)]
+        arguments = [node.func, listed.generators[0].iter, *dtypes]
+        return maker.at(ast.Call(func=maker.load(text), args=arguments, keywords=[]))
 
     @staticmethod
     def _comprehension(name: str, node: ast.Call) -> ast.GeneratorExp | ast.ListComp | None:
@@ -135,10 +164,27 @@ class _Replacer(ast.NodeTransformer):
             return None
         if len(options) > 1 or any(o is None or o != _OPTIONS.get(name) for o in options):
             return None
-        if any(g.is_async for g in found.generators):
-            return None
-        inner = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-        return None if any(isinstance(n, inner) for n in walk(found)) else found
+        return found if _runs_at_once(found) else None
+
+
+def _listed(node: ast.Call) -> ast.ListComp | None:
+    """The list comprehension of ``np.array([.. for .. in ..])``, if it can be a loop."""
+    is_named = isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAYS
+    is_nested = isinstance(node.func, ast.Name) and node.func.id == _FUNCTION
+    has_more = len(node.args) != 1 or any(k.arg != "dtype" for k in node.keywords)
+    if has_more or not (is_named or is_nested):
+        return None
+    (listed,) = node.args
+    if not isinstance(listed, ast.ListComp) or len(listed.generators) > 1:
+        return None
+    return None if listed.generators[0].ifs or not _runs_at_once(listed) else listed
+
+
+def _runs_at_once(found: ast.GeneratorExp | ast.ListComp) -> bool:
+    """Whether a comprehension binds and awaits nothing."""
+    inner = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    is_async = any(g.is_async for g in found.generators)
+    return not is_async and not any(isinstance(n, inner) for n in walk(found))
 
 
 class _Maker:
@@ -154,10 +200,10 @@ class _Maker:
     def function(self, name: str, text: str, has_option: bool) -> ast.FunctionDef:
         """The loop over the items of the comprehension."""
         value, at = self._of.elt, self._of.elt
-        start: ast.expr = self._constant(0)
+        start: ast.expr = self.constant(0)
         body: _Body = []
         if name == "len":
-            body = [self.at(ast.Expr(value=value), at), self._add(self._constant(1), at)]
+            body = [self.at(ast.Expr(value=value), at), self._add(self.constant(1), at)]
         elif name == "sum":
             start = self.load(_OPTION) if has_option else start
             body = [self._add(value, at)]
@@ -177,11 +223,46 @@ class _Maker:
         if name in ("any", "all"):
             body.append(self._return(name != "any"))
         elif name in ("max", "min"):
-            body = [self._store(_BEST, self._constant(None)), *body, *self._end(name, has_option)]
+            body = [self._store(_BEST, self.constant(None)), *body, *self._end(name, has_option)]
         else:
             body = [self._store(_TOTAL, start), *body, self._return_of(_TOTAL)]
         body.insert(0, self._check(name))
-        names = [_ITEMS, *[_OPTION] * has_option]
+        return self._definition(text, [_ITEMS, *[_OPTION] * has_option], body)
+
+    def filling(self, text: str) -> ast.FunctionDef:
+        """The loop that fills an array, or the call of NumPy's function."""
+        (generator,) = self._of.generators
+        value: ast.expr = copied(self._of.elt)
+        if isinstance(value, ast.ListComp):  # rows
+            value = self.at(ast.Call(func=self.load(_FUNCTION), args=[value], keywords=[]))
+        place = self.at(ast.Name(id=_PLACE, ctx=ast.Store()))
+        target = self.at(ast.Tuple(elts=[place, copied(generator.target)], ctx=ast.Store()))
+        put = self._callback(PUT, self.load(_ARRAY), self.load(_PLACE), value)
+        loop = ast.For(
+            target=target,
+            iter=self._callback(NUMBERED, self.load(_ITEMS)),
+            body=[self.at(ast.Expr(value=put), self._of.elt)],
+            orelse=[],
+        )
+        result = self._callback(ARRAY_OF, self.load(_ARRAY))
+        filled = [self.at(loop), self.at(ast.Return(value=result))]
+        given = map(self.load, (_FUNCTION, _ITEMS, _DTYPE))
+        numbers = map(self.constant, (self._of.lineno, self._of.col_offset))
+        array = self._callback(FILLED, *given, *numbers)
+        test = self._callback(IS_FILLED, self.load(_ARRAY))
+        generator.iter, first = self.load(_ITEMS), generator.iter
+        listed = copied(self._of)
+        generator.iter = first
+        dtype = self.at(ast.keyword(arg="dtype", value=self.load(_DTYPE)))
+        plain = self.at(ast.Call(func=self.load(_FUNCTION), args=[listed], keywords=[dtype]))
+        body = [
+            self._store(_ARRAY, array),
+            self.at(ast.If(test=test, body=filled, orelse=[])),
+            self.at(ast.Return(value=plain)),
+        ]
+        return self._definition(text, [_FUNCTION, _ITEMS, _DTYPE], body)
+
+    def _definition(self, text: str, names: list[str], body: _Body) -> ast.FunctionDef:
         parameters = [self.at(ast.arg(arg=n)) for n in names]
         arguments = ast.arguments([], parameters, None, [], [], None, [])
         made = ast.FunctionDef(name=text, args=arguments, body=body, decorator_list=[])
@@ -191,7 +272,7 @@ class _Maker:
 
     def _better(self, name: str, value: ast.expr) -> _Body:
         """``value = ..``, and ``if best is None or value > best: best = value``."""
-        is_first = self._compare(self.load(_BEST), ast.Is(), self._constant(None))
+        is_first = self._compare(self.load(_BEST), ast.Is(), self.constant(None))
         order = ast.Gt() if name == "max" else ast.Lt()
         is_better = self._compare(self.load(_VALUE), order, self.load(_BEST))
         test = self.at(ast.BoolOp(op=ast.Or(), values=[is_first, is_better]), value)
@@ -206,20 +287,23 @@ class _Maker:
         else:
             message = f"{name}() of no items"  # Python says it itself where the call is run again
             error = ast.Call(
-                func=self.load("ValueError"), args=[self._constant(message)], keywords=[]
+                func=self.load("ValueError"), args=[self.constant(message)], keywords=[]
             )
             nothing = self.at(ast.Raise(exc=self.at(error), cause=None))
-        is_nothing = self._compare(self.load(_BEST), ast.Is(), self._constant(None))
+        is_nothing = self._compare(self.load(_BEST), ast.Is(), self.constant(None))
         return [
             self.at(ast.If(test=is_nothing, body=[nothing], orelse=[])),
             self._return_of(_BEST),
         ]
 
     def _check(self, name: str) -> ast.stmt:
-        arguments = [self._constant(name), self.load(name)]
-        callback = self.load(f"{self._helper}.{IS_PYTHONS}")  # put in by name
-        call = ast.Call(func=callback, args=arguments, keywords=[])
-        return self.at(ast.Expr(value=self.at(call)))
+        arguments = [self.constant(name), self.load(name)]
+        return self.at(ast.Expr(value=self._callback(IS_PYTHONS, *arguments)))
+
+    def _callback(self, name: str, *arguments: ast.expr) -> ast.expr:
+        """A call of a callback, which is put in by name."""
+        function = self.load(f"{self._helper}.{name}")
+        return self.at(ast.Call(func=function, args=[*arguments], keywords=[]))
 
     def _add(self, value: ast.expr, at: ast.expr) -> ast.stmt:
         total = ast.BinOp(left=self.load(_TOTAL), op=ast.Add(), right=value)
@@ -233,12 +317,13 @@ class _Maker:
         return self.at(ast.Assign(targets=[target], value=value))
 
     def _return(self, value: bool) -> ast.stmt:
-        return self.at(ast.Return(value=self._constant(value)))
+        return self.at(ast.Return(value=self.constant(value)))
 
     def _return_of(self, name: str) -> ast.stmt:
         return self.at(ast.Return(value=self.load(name)))
 
-    def _constant(self, value: Any) -> ast.expr:
+    def constant(self, value: Any) -> ast.expr:
+        """A constant."""
         return self.at(ast.Constant(value=value))
 
     def load(self, name: str) -> ast.expr:

@@ -24,9 +24,8 @@ from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass
 from fusejit.syntax import children, walk
-from fusejit.tracer.capture.generators import IS_PYTHONS
 from fusejit.tracer.source.bound_names import own_name
-from fusejit.tracer.source.jumps import NONE_OF, own_nodes
+from fusejit.tracer.source.jumps import own_nodes
 from fusejit.tracer.source.scopes import Origin, Scope
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -176,9 +175,9 @@ class ControlBuilder:
         return self._scope.origin(self._mangle(name)) is Origin.OWN
 
     def _own(self, names: Sequence[str]) -> list[str]:
-        """The names that are the function's own, without those of callbacks."""
-        callbacks = f"{self.helper}_c"
-        return [n for n in names if not n.startswith(callbacks) and self._is_own(n)]
+        """The names that are the function's own, without those of callbacks and comprehensions."""
+        others = (f"{self.helper}_c", "<")
+        return [n for n in names if not n.startswith(others) and self._is_own(n)]
 
     def _texts(self, make: _Maker, names: Sequence[str]) -> ast.expr:
         return make.texts(list(map(self._mangle, names)))
@@ -325,4 +324,4 @@ def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
 
 def is_callback_name(name: str, helper: str) -> bool:
     """Whether a name stands for a callback that `jumps` or `generators` has put in."""
-    return name in (f"{helper}.{NONE_OF}", f"{helper}.{IS_PYTHONS}")
+    return name.startswith(f"{helper}.")

@@ -108,7 +108,7 @@ def name_in_program(obj: Any) -> str | None:
 
 def is_of_program(name: str) -> bool:
     """Whether a local name is one that the program has written."""
-    return not name.startswith(".")  # else the rewriter's, or what a comprehension runs over
+    return not name.startswith((".", "<"))  # else the rewriter's, or a comprehension's
 
 
 def current_location() -> Location:

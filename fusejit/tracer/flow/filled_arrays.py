@@ -1,0 +1,128 @@
+"""``np.array([f(x[i]) for i in range(n)])`` as a loop that fills an array.
+
+`fusejit.tracer.capture.generators` has written the loop. What its items are, the first attempt to
+trace finds out; the array is made in front of the loop by the next one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.shapes import Extents
+from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.carried.regions import extents_are_captured, is_array
+from fusejit.tracer.indexing.iteration import Items, items_of
+from fusejit.tracer.ops.kernel_numbers import is_number, number_type
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import dtype_argument
+from fusejit.tracer.values.symbolic_number import affine_number
+
+NO_ITEM = "no item"  # what is kept of a list that Python makes
+FEW = 16  # items that Python's own list has, each traced by itself
+
+
+class Item(NamedTuple):
+    """What each item of a list is: an array, or a number without extents."""
+
+    dtype: np.dtype[Any]
+    extents: Extents
+
+
+class FilledArray:
+    """The array that stands for a list of a comprehension.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        The place in the program, under which it is kept what the items are.
+    length : AffineExpr
+        How many there are.
+    dtype : object
+        That of the array; None for that of the items.
+    """
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...], length: AffineExpr, dtype: Any) -> None:
+        self._trace, self._key = trace, key
+        self._is_loop = False
+        self._item: Item | None = trace.table.get((key, "item"))
+        if self._item is not None:
+            wanted = self._item.dtype if dtype is None else dtype_argument(dtype)
+            if not np.can_cast(self._item.dtype, wanted, "same_kind"):
+                self._leave_to_python()
+            extents = (length, *self._item.extents)
+            shape = tuple(affine_number(trace, extent) for extent in extents)
+            self._array = PRIMITIVES[np.empty](shape, wanted)
+
+    def put(self, place: Any, value: Any) -> None:
+        """Store the item of a number."""
+        if type(value) in (tuple, list) or is_named_tuple(value):
+            value = PRIMITIVES[np.array]([*value])
+        item, is_loop = self._describe(value), type(place) is not int
+        if self._item is None:
+            if is_loop and item is not None:
+                self._trace.table[self._key, "item"] = item
+                raise Retrace
+            if is_loop:
+                self._leave_to_python()
+            return  # an iteration that is traced by itself: a loop may follow
+        if item != self._item:
+            self._leave_to_python()
+        self._is_loop |= is_loop
+        self._array[place] = value
+
+    def result(self) -> Any:
+        """The array, filled."""
+        if not self._is_loop:
+            self._leave_to_python()
+        return self._array
+
+    def _leave_to_python(self) -> NoReturn:
+        """Trace again with Python's own list: no loop makes these items."""
+        self._trace.table[self._key, "item"] = NO_ITEM
+        raise Retrace
+
+    def _describe(self, value: Any) -> Item | None:
+        if is_number(value):
+            return Item(number_type(value)[1], ())
+        if not is_array(value) or not value.ndim:
+            return None
+        if not extents_are_captured(self._trace, value.extents):
+            return None
+        return Item(value.dtype, tuple(map(self._trace.decisions.canonical, value.extents)))
+
+
+def numbered(items: Any) -> Items:
+    """Items with their numbers."""
+    found = items_of(items)
+    assert found is not None
+    return Items(found.length, lambda place: (place, found.item(place)))
+
+
+def filled(key: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> FilledArray | None:
+    """The array of ``function([.. for .. in items])``; None if Python makes the list."""
+    trace = running_trace()
+    if trace is None or trace.table.get((key, "item")) is NO_ITEM:
+        return None
+    length = _length_to_fill(trace, function, items)
+    return None if length is None else FilledArray(trace, key, length, dtype)
+
+
+def _length_to_fill(trace: Trace, function: Any, items: Any) -> AffineExpr | None:
+    """How many items there are, if a loop can make them."""
+    if not any(function is known for known in (np.array, np.asarray)):
+        return None
+    found = items_of(items) if not isinstance(items, TracedArray) or items.ndim else None
+    if found is None:
+        return None
+    length = trace.decisions.canonical(found.length)
+    known = length.as_constant()
+    if trace.decisions.is_local(length) or (known is not None and known <= FEW):
+        return None
+    return length if trace.decisions.at_most(1, length, "a list has items") else None
