@@ -33,7 +33,6 @@ from fusejit.tracer.breaks.ended_contexts import EndedContexts
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.breaks.kept_names import binds_at_its_end, handled, read_on_failure
 from fusejit.tracer.breaks.python_statements import (
-    COMPOUND,
     SIMPLE,
     Follow,
     Position,
@@ -45,6 +44,7 @@ from fusejit.tracer.breaks.python_statements import (
 from fusejit.tracer.breaks.split_result import NOTHING, InterpretedParts, Segment, SplitFunction
 from fusejit.tracer.source.bound_names import assigned
 from fusejit.tracer.source.live_names import (
+    COMPOUND,
     PossiblyUnboundNames,
     bound_by_inner,
     counts,

@@ -15,11 +15,10 @@ from enum import Enum
 from fusejit.syntax import children, copied, walk
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.source.bound_names import assigned
-from fusejit.tracer.source.live_names import is_context, mentioned, named_in_texts
+from fusejit.tracer.source.live_names import COMPOUND, is_context, mentioned, named_in_texts
 
 Position = tuple[int, int]
 
-COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 SIMPLE = (
     ast.Assign,
     ast.AnnAssign,

@@ -272,6 +272,13 @@ class FunctionPrimitives:
             raise error
         caught_inside(error, depth)
 
+    def ending(self, depth: int) -> None:
+        """A ``finally`` that jumps must not swallow it either."""
+        error = sys.exc_info()[1]
+        trace = None if error is None else error.__traceback__
+        if trace is not None and trace.tb_frame is sys._getframe(1):  # it has come through here
+            self.caught(depth)
+
     def importing(self, module: str) -> None:
         """An import statement in the function."""
         if module.startswith(".") or not is_library_module(module):

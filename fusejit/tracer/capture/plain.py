@@ -149,6 +149,13 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
             yield from _instructions(constant)
 
 
+def _handles_exceptions(code: CodeType) -> bool:
+    """Whether a function, or one that it makes, has handlers of exceptions."""
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    has_handler = any(one.opname == "PUSH_EXC_INFO" for one in _instructions(code))
+    return has_handler or any(map(_handles_exceptions, inner))
+
+
 class _Vetting:
     def __init__(self, entry: FunctionType, captures: CaptureRegistry) -> None:
         self.entry = entry
@@ -165,6 +172,9 @@ class _Vetting:
         names: dict[str, None] = {}
         free = set(function.__code__.co_freevars)
         is_captured = False  # whether the instruction before loads what is no traced value
+        if _handles_exceptions(function.__code__):  # and would handle what ends a trace
+            what = "has a `try` or a `with`, without usable source"
+            raise unsupported(what, _TEST_BEFORE)
         for instruction in _instructions(function.__code__):
             operation, name = instruction.opname, instruction.argval
             if operation == "IS_OP" and not is_captured:

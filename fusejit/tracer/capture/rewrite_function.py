@@ -29,7 +29,7 @@ from fusejit.tracer.capture.rewrite_control import ControlBuilder
 from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, own_name
-from fusejit.tracer.source.jumps import Jumps, can_be_structured
+from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
 
@@ -248,7 +248,11 @@ class _Rewriter(ExpressionRewriter):
         before.append(
             with_location(ast.Assign(targets=[store], value=self._callback("trying", node)), node)
         )
+        jumps = any(isinstance(child, JUMPS) for child in nodes_of(node.finalbody))
         self.generic_visit(node)
+        if jumps:  # which would swallow what is raised
+            depth = with_location(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
+            node.finalbody.insert(0, self._statement("ending", node.finalbody[0], depth))
         self._tries.pop()
         return [*before, node]
 

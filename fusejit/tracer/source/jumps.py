@@ -29,7 +29,7 @@ from fusejit.syntax import children, with_location
 from fusejit.tracer.source.new_statements import statement_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_JUMPS = (ast.Break, ast.Continue, ast.Return)
+JUMPS = (ast.Break, ast.Continue, ast.Return)
 NONE_OF = "none_of"  # the callback that tells whether all flags are down
 
 
@@ -57,7 +57,7 @@ def can_be_structured(node: ast.AST) -> bool:
         if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith):
             return False
         is_left_alone = isinstance(child, ast.Try | ast.TryStar | ast.Match)
-        if is_left_alone and any(isinstance(c, _JUMPS) for c in own_nodes(child)):
+        if is_left_alone and any(isinstance(c, JUMPS) for c in own_nodes(child)):
             return False
     return True
 
@@ -164,7 +164,7 @@ class Jumps:
         if not body:
             return False
         last = body[-1]
-        if isinstance(last, _JUMPS):
+        if isinstance(last, JUMPS):
             return self._is_nested or not isinstance(last, ast.Return)
         if isinstance(last, ast.If):
             return self._always_jumps(last.body) and self._always_jumps(last.orelse)
@@ -258,7 +258,7 @@ def _binds(test: ast.expr) -> bool:
 
 
 def _has_jump(body: list[ast.stmt]) -> bool:
-    return any(isinstance(n, _JUMPS) for n in nodes_of(body))
+    return any(isinstance(n, JUMPS) for n in nodes_of(body))
 
 
 def _with_test_inside(node: ast.While) -> ast.While:

@@ -19,6 +19,7 @@ from fusejit.syntax import parse, walk
 from fusejit.tracer.source.bound_names import free_names, own_name, unbound
 from fusejit.tracer.source.definite_assignment import Flow, Names, State
 
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
@@ -161,14 +162,16 @@ def _name(node: ast.AST) -> str:
 def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[set[str]]:
     """For each statement the names that may still be read after it.
 
-    Those of ``after`` in any case: control may leave a statement in the middle.
+    Those of ``after`` in any case: control may leave a statement in the middle. So may what stands
+    in front of a compound statement be read behind it, if not all of that has run.
     """
     behind = set(after)
     found: list[set[str]] = []
     for at in range(len(statements) - 1, -1, -1):
         found.append(behind)
         one = statements[at : at + 1]
-        behind = (behind - surely_assigned(one)) | needed(one) | {*after}
+        bound = set() if isinstance(one[0], COMPOUND) else surely_assigned(one)
+        behind = (behind - bound) | needed(one) | {*after}
     return found[::-1]
 
 
