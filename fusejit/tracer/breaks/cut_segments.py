@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from fusejit.syntax import children, copied, walk, with_location
 from fusejit.tracebacks import SEGMENTS
@@ -33,6 +33,7 @@ from fusejit.tracer.breaks.ended_contexts import EndedContexts
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.breaks.kept_names import binds_at_its_end, handled, read_on_failure
 from fusejit.tracer.breaks.python_statements import (
+    COMPOUND,
     SIMPLE,
     Follow,
     Position,
@@ -41,10 +42,16 @@ from fusejit.tracer.breaks.python_statements import (
     declared_names,
     is_followed,
 )
-from fusejit.tracer.breaks.split_result import NOTHING, InterpretedParts, Segment, SplitFunction
+from fusejit.tracer.breaks.split_result import (
+    NOTHING,
+    InterpretedParts,
+    Place,
+    Segment,
+    SplitFunction,
+    place_of,
+)
 from fusejit.tracer.source.bound_names import assigned
 from fusejit.tracer.source.live_names import (
-    COMPOUND,
     PossiblyUnboundNames,
     bound_by_inner,
     counts,
@@ -73,6 +80,7 @@ def split_function(
     singly: bool = False,
     on_error: str = "",
     interpreted: InterpretedParts = NOTHING,
+    read_inside: Mapping[Place, Set[str]] | None = None,
 ) -> SplitFunction | None:
     """Cut a function in which Python has to run the statement at ``position``.
 
@@ -98,6 +106,8 @@ def split_function(
         What it does where it raises: see `Segment`.
     interpreted : InterpretedParts
         Segments and calls that Python runs. The numbers of the others are the same without it.
+    read_inside : mapping of Place to set of str, optional
+        For compound statements: the names that segments inside take, as another attempt has found.
 
     Returns
     -------
@@ -133,7 +143,22 @@ def split_function(
     cut.strips_frames = not on_error  # its caller reads names in its frames, and strips them
     cut.is_repeated = on_error == "per_statement"
     cut.interpreted = interpreted
+    cut.read_before = known = read_inside or {}
     made = cut.whole()
+    found = {place: names | known.get(place, set()) for place, names in cut.read_inside.items()}
+    if any(found[place] > known.get(place, set()) for place in found):
+        return split_function(
+            node,
+            parameters,
+            position,
+            python_names,
+            called=called,
+            follow=follow,
+            singly=singly,
+            on_error=on_error,
+            interpreted=interpreted,
+            read_inside=found,
+        )
     return SplitFunction(
         made, cut.helper, cut.segments, python.lines(), cut.num_calls, hoist.values
     )
@@ -175,6 +200,8 @@ class _Cut:
         every = [n for s in body for n in walk(s) if isinstance(n, ast.stmt)]
         self.captured = {n for s in body for n in kept(s)} & self._bound_often(every) | rebound
         self.captured |= self._bound_later(every) & local
+        self.read_before: Mapping[Place, Set[str]] = {}  # in the last attempt: see `read_inside`
+        self.read_inside: dict[Place, set[str]] = {}  # what segments in compound statements take
 
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
@@ -205,10 +232,14 @@ class _Cut:
                 found |= kept(statement) & unbound - assigned([statement])
         return found
 
+    def _read_inside(self, node: ast.stmt) -> Set[str]:
+        """What segments inside a statement take, as the last attempt to cut it has shown."""
+        return self.read_before.get(place_of(node), frozenset()) & self.local
+
     # -- segments ---------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt], after: set[str], *, is_tail: bool) -> list[ast.stmt]:
         """A block with calls of segments in it."""
-        later = reads_later(body, after)
+        later = reads_later(body, after, self._read_inside)
         if self.in_texts:
             later = [
                 names | (self.in_texts - (self.possibly_unbound.at(s) - surely_assigned([s])))
@@ -369,7 +400,7 @@ class _Cut:
         """A statement that Python runs; the blocks of a compound one are cut."""
         if not isinstance(node, COMPOUND):
             return [self._with_calls(node)]
-        around = set(later)
+        around, read = set(later), needed([node])
         was_in_loop = self.in_loop
         if isinstance(node, ast.For | ast.While):
             self.in_loop = True
@@ -382,11 +413,13 @@ class _Cut:
             around |= read_on_failure(node)
         self.contexts.depth += is_context(node)
         for _, block in blocks(node):
-            inside = is_tail and not isinstance(node, ast.Try | ast.With)
-            block[:] = self.block(block, around, is_tail=inside and not later)
+            is_end = is_tail and not isinstance(node, ast.Try | ast.With) and not later
+            block[:] = self.block(block, around, is_tail=is_end)
         self.contexts.depth -= is_context(node)
         self.keeps_names = outer
         self.in_loop = was_in_loop
+        inside = self.read_inside.setdefault(place_of(node), set())
+        inside |= (needed([node]) - read) & self.local
         return [handled(node, self.helper, self.fresh, strips=True) if strips else node]
 
     def _with_calls(self, node: ast.stmt) -> ast.stmt:
@@ -420,9 +453,6 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         return node
-
-
-# ------------------------------------------------------------------------------------------- small
 
 
 def _is_cheap_test(node: ast.expr) -> bool:

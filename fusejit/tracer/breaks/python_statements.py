@@ -15,7 +15,7 @@ from enum import Enum
 from fusejit.syntax import children, copied, walk
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.source.bound_names import assigned
-from fusejit.tracer.source.live_names import COMPOUND, is_context, mentioned, named_in_texts
+from fusejit.tracer.source.live_names import is_context, mentioned, named_in_texts
 
 Position = tuple[int, int]
 
@@ -31,6 +31,7 @@ SIMPLE = (
     ast.Break,
     ast.Continue,
 )
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 _JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _FOLLOWED = (*SIMPLE, ast.If, ast.For, ast.While, ast.With)
 

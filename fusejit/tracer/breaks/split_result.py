@@ -7,6 +7,14 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import dataclass
 
+Place = tuple[type[ast.stmt], int, int]
+"""The class, line and column of a statement."""
+
+
+def place_of(node: ast.stmt) -> Place:
+    """Where a statement stands."""
+    return type(node), node.lineno, node.col_offset
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

@@ -12,14 +12,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import cast
 
 from fusejit.syntax import parse, walk
 from fusejit.tracer.source.bound_names import free_names, own_name, unbound
 from fusejit.tracer.source.definite_assignment import Flow, Names, State
 
-COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
@@ -159,19 +158,22 @@ def _name(node: ast.AST) -> str:
     return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
-def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[set[str]]:
+def reads_later(
+    statements: Sequence[ast.stmt],
+    after: Iterable[str],
+    read_inside: Callable[[ast.stmt], Set[str]],
+) -> list[set[str]]:
     """For each statement the names that may still be read after it.
 
-    Those of ``after`` in any case: control may leave a statement in the middle. So may what stands
-    in front of a compound statement be read behind it, if not all of that has run.
+    Those of ``after`` in any case: control may leave a statement in the middle. ``read_inside``
+    has names that a statement reads besides, once it is cut.
     """
     behind = set(after)
     found: list[set[str]] = []
     for at in range(len(statements) - 1, -1, -1):
         found.append(behind)
         one = statements[at : at + 1]
-        bound = set() if isinstance(one[0], COMPOUND) else surely_assigned(one)
-        behind = (behind - bound) | needed(one) | {*after}
+        behind = (behind - surely_assigned(one)) | needed(one) | read_inside(one[0]) | {*after}
     return found[::-1]
 
 

@@ -209,3 +209,59 @@ def test_as_python(function: Callable[..., Any], has_source: bool) -> None:
     fused = decorate(own, jit=False)
     for x in (*CALLS, *CALLS):
         compare_outcomes(run(function, (x,)), run(fused, (x,)))
+
+
+# -- names that segments inside take --------------------------------------------------------------
+def bound_in_a_branch(x: Any, items: list[int]) -> Any:
+    z = 0
+    y = x * 2
+    if items:
+        for i in range(len(x)):
+            if x[i] > 0:
+                z = 1
+        items.append(1)
+        z = z + 2
+    else:
+        items.append(3)
+        z = 3
+    return z, y
+
+
+def bound_in_a_loop(x: Any, items: list[int]) -> Any:
+    z = 0
+    y = x * 2
+    while True:
+        for i in range(len(x)):
+            if x[i] > 0:
+                z = 1
+        items.append(1)
+        z = 2
+        break
+    return z, y
+
+
+def bound_in_a_loop_and_its_else(x: Any, items: list[int]) -> Any:
+    z = 0
+    y = x * 2
+    for v in [*items]:
+        for i in range(len(x)):
+            if x[i] > v:
+                z = 1
+        items.append(1)
+        z = 2
+        if z:
+            break
+    else:
+        z = 5
+    return z, y
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("items", [[], [1]])
+@pytest.mark.parametrize(
+    "function", [bound_in_a_branch, bound_in_a_loop, bound_in_a_loop_and_its_else]
+)
+def test_names_reach_segments_inside(function: Callable[..., Any], items: list[int]) -> None:
+    fused = decorate(function, jit=False)
+    for x in (*CALLS, *CALLS):
+        compare_outcomes(run(function, (x, items)), run(fused, (x, items)))
