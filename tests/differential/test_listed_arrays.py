@@ -96,10 +96,18 @@ def weights(x: Any) -> Any:
     return y / y.sum()
 
 
+def squared(x: Any) -> Any:
+    return np.array([v * v for v in x])
+
+
+def called_twice(x: Any) -> Any:
+    return squared(x), squared(x > 0)
+
+
 FILLED = (
     *(windows, clamped_medians, branches, rows_of_numbers, rows_of_arrays, tuples, named_tuples),
     *(integers, booleans, complex_numbers, of_a_dtype, narrow, in_a_loop, names_of_its_own),
-    *(zipped, weights),
+    *(zipped, weights, called_twice),
 )
 
 
@@ -140,13 +148,14 @@ def out_of_bounds(x: Any) -> Any:
     return np.array([x[i + 1] for i in range(len(x))])
 
 
-def another_function(x: Any) -> Any:
-    class Own:
-        @staticmethod
-        def array(items: Any) -> Any:
-            return len(items)
+class Own:
+    @staticmethod
+    def array(items: Any) -> Any:
+        return items[:1]
 
-    return Own.array([-v for v in x])
+
+def another_function(x: Any) -> Any:
+    return Own.array([3 * i for i in range(17)]), x * 2
 
 
 def nested_twice(x: Any) -> Any:

@@ -23,7 +23,7 @@ which is what Python does, and can be traced like any other loop. So are ``sum([
             for place, i in numbered(items):
                 put(array, place, x[i] * w)
             return array_of(array)
-        return function([x[i] * w for i in items], dtype=dtype)
+        return function([x[i] * w for i in items])  # with dtype=dtype, if that is given
 
 The names of the new functions and of what is theirs have
 blanks in them, so that they are nobody else's.
@@ -142,7 +142,7 @@ class _Replacer(ast.NodeTransformer):
         self._count += 1
         text = f"<listcomp {self._count}>" if self._count > 1 else "<listcomp>"
         maker = _Maker(node, listed, self._helper)
-        function = maker.filling(text)
+        function = maker.filling(text, bool(node.keywords))
         function.body[1:2] = self.block(function.body[1:2])  # the loop
         self._made.append(function)
         dtypes = [k.value for k in node.keywords] or [maker.constant(None)]
@@ -229,7 +229,7 @@ class _Maker:
         body.insert(0, self._check(name))
         return self._definition(text, [_ITEMS, *[_OPTION] * has_option], body)
 
-    def filling(self, text: str) -> ast.FunctionDef:
+    def filling(self, text: str, has_dtype: bool) -> ast.FunctionDef:
         """The loop that fills an array, or the call of NumPy's function."""
         (generator,) = self._of.generators
         value: ast.expr = copied(self._of.elt)
@@ -253,8 +253,8 @@ class _Maker:
         generator.iter, first = self.load(_ITEMS), generator.iter
         listed = copied(self._of)
         generator.iter = first
-        dtype = self.at(ast.keyword(arg="dtype", value=self.load(_DTYPE)))
-        plain = self.at(ast.Call(func=self.load(_FUNCTION), args=[listed], keywords=[dtype]))
+        dtypes = [self.at(ast.keyword(arg="dtype", value=self.load(_DTYPE)))] * has_dtype
+        plain = self.at(ast.Call(func=self.load(_FUNCTION), args=[listed], keywords=dtypes))
         body = [
             self._store(_ARRAY, array),
             self.at(ast.If(test=test, body=filled, orelse=[])),

@@ -41,6 +41,7 @@ from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
 _OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
+_OF_VISITS = ("type", "item")  # what is kept of one visit
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"
@@ -131,7 +132,7 @@ class Region:
                 "give each variable of the loop one type and shape before it",
             )
         if what in _OTHER_VISITS:
-            for key in [k for k in self.trace.table if k[1] == "type"]:
+            for key in [k for k in self.trace.table if k[1] in _OF_VISITS]:
                 del self.trace.table[key]
         self.trace.table[(self.key, what, *more)] = value
         raise Retrace

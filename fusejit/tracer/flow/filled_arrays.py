@@ -19,6 +19,7 @@ from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import dtype_argument
 from fusejit.tracer.values.symbolic_number import affine_number
@@ -41,7 +42,7 @@ class FilledArray:
     ----------
     trace : Trace
     key : tuple
-        The place in the program, under which it is kept what the items are.
+        A visit of a place in the program, under which it is kept what the items are.
     length : AffineExpr
         How many there are.
     dtype : object
@@ -105,10 +106,13 @@ def numbered(items: Any) -> Items:
     return Items(found.length, lambda place: (place, found.item(place)))
 
 
-def filled(key: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> FilledArray | None:
+def filled(place: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> FilledArray | None:
     """The array of ``function([.. for .. in items])``; None if Python makes the list."""
     trace = running_trace()
-    if trace is None or trace.table.get((key, "item")) is NO_ITEM:
+    if trace is None:
+        return None
+    key = trace.visit(("filled", *place, current_location()))
+    if trace.table.get((key, "item")) is NO_ITEM:
         return None
     length = _length_to_fill(trace, function, items)
     return None if length is None else FilledArray(trace, key, length, dtype)
