@@ -409,7 +409,7 @@ class Dispatcher:
         self.variants.compiled = (variant, *self.variants.compiled)
         self.variants.measured = None
         if estimate is not None and may_be_tried(estimate, traced.graph):
-            self.tiering.try_out(variant, estimate, args)
+            self.tiering.try_out(variant, estimate)
         if self.options.is_segment:  # nobody but us has its arguments
             self.state.allowance.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))

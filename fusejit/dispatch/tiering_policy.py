@@ -96,10 +96,10 @@ class TieringPolicy:
         """What calls ask of all variants."""
         return [*map(self.launcher_of, self._variants.compiled)]
 
-    def try_out(self, variant: Compiled, estimate: CostEstimate, args: tuple[Any, ...]) -> None:
+    def try_out(self, variant: Compiled, estimate: CostEstimate) -> None:
         """Have the clock decide between Python and the only variant that there is."""
 
-        def decided(trial: TimedTrial, python_is_faster: bool) -> None:
+        def decided(trial: TimedTrial, python_is_faster: bool, args: tuple[Any, ...]) -> None:
             with self._state.lock:
                 if self.trial is not trial:
                     return
@@ -140,7 +140,7 @@ class TieringPolicy:
         with self._state.lock:
             if self.interpreted is interpreted and not self._variants.compiled:
                 self._variants.compiled, self._variants.interpreted = (variant,), ""
-                self.try_out(variant, interpreted.estimate, args)
+                self.try_out(variant, interpreted.estimate)
                 self._entry_stub.install_launcher(self.launcher_of(variant))
         return result
 

@@ -68,7 +68,8 @@ class TimedTrial:
     plain : callable
         Computes the same by Python; takes the parameters by position.
     decided : callable
-        Is called with whether Python is the faster one.
+        Is called with whether Python is the faster one, and with the arguments of the call that
+        has decided it: none are kept in between.
     is_repeatable : bool
         Whether both forms may compute the same call.
     spared_ns : int
@@ -86,7 +87,7 @@ class TimedTrial:
         self,
         variant: Compiled,
         plain: Callable[..., Any],
-        decided: Callable[[TimedTrial, bool], None],
+        decided: Callable[[TimedTrial, bool, tuple[Any, ...]], None],
         clock: Callable[[], int] = time.perf_counter_ns,
         *,
         is_repeatable: bool = True,
@@ -146,7 +147,7 @@ class TimedTrial:
         elif compiled_ns > LONG_NS:
             self._long_calls += 1
             if self._long_calls >= MAX_LONG:
-                self._end(False)
+                self._end(False, args)
             return result
         if self._is_repeatable:
             timed = len(self.python_times)
@@ -158,7 +159,7 @@ class TimedTrial:
             if len(self.python_times) == timed:
                 return result
         self.compiled_times.append(compiled_ns)
-        self._look()
+        self._look(args)
         return result
 
     def _is_pythons_turn(self) -> bool:
@@ -177,7 +178,7 @@ class TimedTrial:
             result = self._run_python(args)
         except Exception as error:
             if not is_from_handler(error):
-                self._end(False)
+                self._end(False, args)
             raise
         python_ns = self._clock() - begin
         if next(_timings) != timings + 1 and self._spoiled_calls < MAX_SPOILED:
@@ -185,7 +186,7 @@ class TimedTrial:
             return result
         self.python_times.append(python_ns)
         if not self._is_repeatable:
-            self._look()
+            self._look(args)
         return result
 
     def _runs_compiled(self, args: tuple[Any, ...]) -> Any:
@@ -194,7 +195,7 @@ class TimedTrial:
     def _run_python(self, args: tuple[Any, ...]) -> Any:
         return self._python(*args)
 
-    def _look(self) -> None:
+    def _look(self, args: tuple[Any, ...]) -> None:
         """Decide if enough calls were timed."""
         timed = min(len(self.compiled_times), len(self.python_times))
         if timed < 2 or not self._is_open:
@@ -205,11 +206,11 @@ class TimedTrial:
             is_clear = max(compiled_ns, python_ns) > DECISIVE_RATIO * min(compiled_ns, python_ns)
             is_enough &= is_clear and timed >= MIN_DECISIVE_CALLS
         if timed >= CALLS or is_enough:
-            self._end(python_ns < compiled_ns + self._spared_ns)
+            self._end(python_ns < compiled_ns + self._spared_ns, args)
 
-    def _end(self, python_is_faster: bool) -> None:
+    def _end(self, python_is_faster: bool, args: tuple[Any, ...]) -> None:
         self._is_open = False
-        self._decided(self, python_is_faster)
+        self._decided(self, python_is_faster, args)
 
 
 def usual_ns(times: list[int]) -> float:

@@ -72,7 +72,7 @@ def trial_of(machine, decided, launch=None, plain=None, **how):
 def test_each_form_computes_a_few_calls(ours, pythons):
     told = []
     machine = Machine(ours, pythons)
-    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
+    trial = trial_of(machine, lambda trial, python_is_faster, args: told.append(python_is_faster))
     for _ in range(TRIED + 3):
         assert trial.launch(1, 2) == 3
     assert told == [pythons < ours]
@@ -85,14 +85,14 @@ def test_long_calls_are_not_computed_by_python():
     """A loop over a million elements takes Python a second."""
     told = []
     machine = Machine(LONG_NS + 1, 100 * LONG_NS)
-    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
+    trial = trial_of(machine, lambda trial, python_is_faster, args: told.append(python_is_faster))
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
     assert "pythons" not in machine.computed
     told.clear()
     machine = Machine(9, 5)
-    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
+    trial = trial_of(machine, lambda trial, python_is_faster, args: told.append(python_is_faster))
     for at in range(TRIED + 1):
         machine.ours = LONG_NS + 1 if at == 5 else 9  # something else ran meanwhile
         trial.launch(1, 2)
@@ -104,7 +104,9 @@ def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_fo
     told = []
     machine = Machine(3 * LONG_NS, 2 * LONG_NS)
     trial = trial_of(
-        machine, lambda trial, python_is_faster: told.append(python_is_faster), tries_long=True
+        machine,
+        lambda trial, python_is_faster, args: told.append(python_is_faster),
+        tries_long=True,
     )
     calls = 0
     while not told:
@@ -119,7 +121,7 @@ def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_fo
 def test_two_calls_that_take_python_long_decide():
     told = []
     machine = Machine(LONG_NS // 9, 2 * ENOUGH_NS)
-    trial = trial_of(machine, lambda trial, python_is_faster: told.append(python_is_faster))
+    trial = trial_of(machine, lambda trial, python_is_faster, args: told.append(python_is_faster))
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
@@ -132,7 +134,7 @@ def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
     machine = Machine(ours, pythons)
     trial = trial_of(
         machine,
-        lambda trial, python_is_faster: told.append(python_is_faster),
+        lambda trial, python_is_faster, args: told.append(python_is_faster),
         is_repeatable=False,
         spared_ns=spared,
     )
@@ -153,7 +155,9 @@ def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, cal
     told = []
     machine = Machine(LONG_NS // 2, pythons)
     trial = trial_of(
-        machine, lambda trial, python_is_faster: told.append(python_is_faster), is_repeatable=False
+        machine,
+        lambda trial, python_is_faster, args: told.append(python_is_faster),
+        is_repeatable=False,
     )
     while not told:
         trial.launch(1, 2)
@@ -165,7 +169,7 @@ def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, cal
 def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count(is_repeatable):
     told = []
     machine = Machine(9, 1)
-    inner = trial_of(machine, lambda trial, python_is_faster: told.append("inner"))
+    inner = trial_of(machine, lambda trial, python_is_faster, args: told.append("inner"))
     again = [True]
 
     def outer(*args):
@@ -177,7 +181,7 @@ def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count
 
     trial = trial_of(
         machine,
-        lambda trial, python_is_faster: told.append(("outer", python_is_faster)),
+        lambda trial, python_is_faster, args: told.append(("outer", python_is_faster)),
         plain=outer,
         is_repeatable=is_repeatable,
     )
@@ -191,7 +195,7 @@ def test_what_ends_a_trial():
     told = []
     machine = Machine(9, 5)
 
-    def decided(trial, python_is_faster):
+    def decided(trial, python_is_faster, args):
         told.append(python_is_faster)
 
     def fails(*args):
