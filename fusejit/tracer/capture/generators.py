@@ -57,7 +57,7 @@ FILLED, IS_FILLED, NUMBERED = "filled", "is_filled", "numbered"  # callbacks, as
 PUT, ARRAY_OF = "put_item", "array_of"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
-_HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def python_is_faster(name: str, function: Any) -> None:
@@ -69,13 +69,17 @@ def python_is_faster(name: str, function: Any) -> None:
 
 def reductions_as_loops(function: ast.FunctionDef, helper: str) -> None:
     """Replace such calls in the statements of a function, in place."""
+    replacer = _Replacer(helper, bound_names(function))
+    function.body = replacer.block(function.body)
+
+
+def bound_names(function: ast.FunctionDef) -> set[str]:
+    """The names that a function, or one inside it, binds."""
     bound = {
         n.id for n in walk(function) if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load
     }
     bound |= {n.arg for n in walk(function) if isinstance(n, ast.arg)}
-    bound |= {n.name for n in walk(function) if isinstance(n, ast.FunctionDef)}
-    replacer = _Replacer(helper, bound)
-    function.body = replacer.block(function.body)
+    return bound | {n.name for n in walk(function) if isinstance(n, ast.FunctionDef)}
 
 
 class _Replacer(ast.NodeTransformer):
@@ -115,7 +119,7 @@ class _Replacer(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Leave alone what is evaluated later, or with other names."""
-        return node if isinstance(node, _HELD) else super().visit(node)
+        return node if isinstance(node, HELD) else super().visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 
 from fusejit.syntax import copied, walk, with_location
+from fusejit.tracer.capture.appended_lists import appended_lists_as_arrays
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
 from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
@@ -49,6 +50,7 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
+            appended_lists_as_arrays(inner, helper)
             reductions_as_loops(inner, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):

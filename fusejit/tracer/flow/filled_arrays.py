@@ -17,13 +17,16 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.carried.regions import extents_are_captured, is_array
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
+from fusejit.tracer.ops.union_types import wide
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import dtype_argument
 from fusejit.tracer.values.symbolic_number import affine_number
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
+_FUNCTIONS = (np.array, np.asarray, np.mean, np.sum, np.max, np.min, np.std, np.var, np.median)
 NO_ITEM = "no item"  # what is kept of a list that Python makes
 FEW = 16  # items that Python's own list has, each traced by itself
 
@@ -65,6 +68,8 @@ class FilledArray:
         """Store the item of a number."""
         if type(value) in (tuple, list) or is_named_tuple(value):
             value = PRIMITIVES[np.array]([*value])
+        elif is_union_scalar(value):
+            value = _of_one_dtype(value)
         item, is_loop = self._describe(value), type(place) is not int
         if self._item is None:
             if is_loop and item is not None:
@@ -99,6 +104,13 @@ class FilledArray:
         return Item(value.dtype, tuple(map(self._trace.decisions.canonical, value.extents)))
 
 
+def _of_one_dtype(number: Any) -> Any:
+    """A number of one of several types that have one dtype in an array: float and np.float64."""
+    dtypes = {None if type_ is None else type_[1] for type_ in number.type.types}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return number if dtype is None else wide(number, dtype)
+
+
 def numbered(items: Any) -> Items:
     """Items with their numbers."""
     found = items_of(items)
@@ -120,7 +132,7 @@ def filled(place: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> Fil
 
 def _length_to_fill(trace: Trace, function: Any, items: Any) -> AffineExpr | None:
     """How many items there are, if a loop can make them."""
-    if not any(function is known for known in (np.array, np.asarray)):
+    if not any(function is known for known in _FUNCTIONS):
         return None
     found = items_of(items) if not isinstance(items, TracedArray) or items.ndim else None
     if found is None:

@@ -1,0 +1,190 @@
+"""Lists that a loop appends to, one item in each iteration, and that become an array.
+
+::
+
+    out = []
+    for i in range(n):
+        t = x[i] * 2
+        out.append(t)
+    return np.array(out)
+
+becomes, before anything else is done to the function,::
+
+    out = []
+    items = range(n)
+    array = filled(np.array, items, None)
+    if is_filled(array):
+        for place, i in numbered(items):
+            t = x[i] * 2
+            put(array, place, t)
+        out = array_of(array)
+    else:
+        for i in items:
+            t = x[i] * 2
+            out.append(t)
+    return np.array(out)
+
+if nothing else in the function mentions the list: nobody can tell it from an array.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeVar
+
+from fusejit.syntax import copied, walk, with_location
+from fusejit.tracer.capture.generators import (
+    ARRAY_OF,
+    FILLED,
+    HELD,
+    IS_FILLED,
+    NUMBERED,
+    PUT,
+    bound_names,
+)
+from fusejit.tracer.source.jumps import JUMPS, nodes_of
+
+_USES = {"array", "asarray", "mean", "sum", "max", "min", "std", "var", "median"}
+"""Functions of NumPy that make an array of a list, and nothing else of it."""
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+_Body = list[ast.stmt]
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def appended_lists_as_arrays(function: ast.FunctionDef, helper: str) -> None:
+    """Rewrite such loops of a function, in place."""
+    count = 0
+    bound = bound_names(function)
+    for block in _blocks(function):
+        for loop in [s for s in block if isinstance(s, ast.For)]:
+            use = _use(function, block, loop, bound)
+            if use is not None:
+                count += 1
+                at = block.index(loop)
+                block[at : at + 1] = _Filling(f"{helper}_c_list{count}", helper, loop).made(use)
+
+
+def _blocks(function: ast.FunctionDef) -> Iterator[_Body]:
+    """The blocks of the statements of a function, those inside first."""
+    nested = [n for n in nodes_of(function.body) if isinstance(n, ast.For | ast.While | ast.If)]
+    for node in reversed(nested):
+        yield from (block for block in (node.body, node.orelse) if block)
+    yield function.body
+
+
+def _use(
+    function: ast.FunctionDef, block: _Body, loop: ast.For, bound: set[str]
+) -> ast.Call | None:
+    """The call that makes an array of the list of a loop, if nothing else is done with the list."""
+    added = [s for s in loop.body if _appended(s) is not None]
+    jumps = any(isinstance(n, (*JUMPS, ast.Yield, ast.YieldFrom)) for n in nodes_of(loop.body))
+    if len(added) != 1 or loop.orelse or jumps:
+        return None
+    name = _appended(added[0])
+    mentions = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+    declared = {n for s in walk(function) for n in getattr(s, "names", ()) if isinstance(n, str)}
+    at = block.index(loop)
+    starts = [s for s in block[:at] if _is_empty_list(s, name)]
+    if len(mentions) != 3 or len(starts) != 1 or name in declared:
+        return None
+    for statement in block[at + 1 :]:
+        if isinstance(statement, _SIMPLE):
+            found = next((n for n in _at_once(statement) if _is_use(n, name, bound)), None)
+            if found is not None:
+                return found  # type: ignore[return-value]
+    return None
+
+
+def _appended(statement: ast.stmt) -> str | None:
+    """The name of the list that a statement appends one item to."""
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [item], [])) if (
+            not isinstance(item, ast.Starred)
+        ):
+            return name
+    return None
+
+
+def _is_empty_list(statement: ast.stmt, name: str | None) -> bool:
+    match statement:
+        case ast.Assign([ast.Name(known)], ast.List([])) | ast.AnnAssign(
+            ast.Name(known), _, ast.List([])
+        ):
+            return known == name
+    return False
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a statement that are evaluated once, with its names."""
+    yield node
+    if not isinstance(node, HELD):
+        for child in ast.iter_child_nodes(node):
+            yield from _at_once(child)
+
+
+def _is_use(node: ast.AST, name: str | None, bound: set[str]) -> bool:
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(module), function), [ast.Name(known)], keywords):
+            dtypes = [k.value for k in keywords if k.arg == "dtype"]
+            is_plain = all(isinstance(d, ast.Name | ast.Constant | ast.Attribute) for d in dtypes)
+            is_known = known == name and function in _USES and module not in bound
+            return is_known and is_plain and len(dtypes) == len(keywords)
+    return False
+
+
+class _Filling:
+    """The statements for one loop."""
+
+    def __init__(self, name: str, helper: str, loop: ast.For) -> None:
+        self._array, self._items, self._place = name, f"{name}_items", f"{name}_place"
+        self._helper = helper
+        self._loop = loop
+
+    def made(self, use: ast.Call) -> _Body:
+        """The loop that fills an array, beside the one that appends to a list."""
+        loop = self._loop
+        dtype = next((k.value for k in use.keywords), None) or self._at(ast.Constant(value=None))
+        given = [copied(use.func), self._load(self._items), copied(dtype)]
+        place = [self._at(ast.Constant(value=n)) for n in (loop.lineno, loop.col_offset)]
+        head = ast.Tuple(elts=[self._name(self._place), copied(loop.target)], ctx=ast.Store())
+        body = [self._put(copied(s)) for s in loop.body]
+        numbered = self._call(NUMBERED, self._load(self._items))
+        filling = ast.For(target=self._at(head), iter=numbered, body=body, orelse=[])
+        (name,) = {_appended(s) for s in loop.body} - {None}
+        result = self._call(ARRAY_OF, self._load(self._array))
+        choice = ast.If(
+            test=self._call(IS_FILLED, self._load(self._array)),
+            body=[self._at(filling), self._store(str(name), result)],
+            orelse=[loop],
+        )
+        items, loop.iter = loop.iter, self._load(self._items)
+        return [
+            self._store(self._items, items),
+            self._store(self._array, self._call(FILLED, *given, *place)),
+            self._at(choice),
+        ]
+
+    def _put(self, statement: ast.stmt) -> ast.stmt:
+        """A statement of the loop; the item goes into the array."""
+        match statement:
+            case ast.Expr(ast.Call(_, [item], [])) if _appended(statement) is not None:
+                put = self._call(PUT, self._load(self._array), self._load(self._place), item)
+                return with_location(ast.Expr(value=put), statement)
+        return statement
+
+    def _call(self, callback: str, *arguments: ast.expr) -> ast.expr:
+        function = self._load(f"{self._helper}.{callback}")
+        return self._at(ast.Call(func=function, args=[*arguments], keywords=[]))
+
+    def _store(self, name: str, value: ast.expr) -> ast.stmt:
+        return self._at(ast.Assign(targets=[self._name(name)], value=value))
+
+    def _name(self, name: str) -> ast.Name:
+        return self._at(ast.Name(id=name, ctx=ast.Store()))
+
+    def _load(self, name: str) -> ast.Name:
+        return self._at(ast.Name(id=name, ctx=ast.Load()))
+
+    def _at(self, node: _Node) -> _Node:
+        return with_location(node, self._loop)

@@ -1,0 +1,224 @@
+"""A list that a loop appends to, and that becomes an array, is an array of the kernel.
+
+Python ran such loops: ``out.append(x[i:i + k].mean())``, then ``np.array(out)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import compare_outcomes, decorate, run
+
+
+# ------------------------------------------------------------------------------- filled in a loop
+def windows(x: Any) -> Any:
+    out = []
+    for i in range(len(x) - 4):
+        out.append(x[i : i + 5].mean())
+    return np.array(out)
+
+
+def running(x: Any) -> Any:
+    values: list[Any] = []
+    position = 0.0
+    for v in x:
+        if v > 0:
+            position += v
+        else:
+            position *= 0.5
+        values.append(position)
+    return np.asarray(values), position
+
+
+def pairs(x: Any) -> Any:
+    rows = []
+    for i, v in enumerate(x):
+        rows.append((i, v * 2))
+    return np.array(rows)
+
+
+def rows_of_rows(x: Any) -> Any:
+    table = []
+    for i in range(len(x)):
+        row = []
+        for j in range(3):
+            row.append(x[i] * j)
+        table.append(np.array(row))
+    return np.array(table)
+
+
+def of_a_dtype(x: Any) -> Any:
+    flags = []
+    for i in range(len(x)):
+        flags.append(x[i] > 0)
+    z = np.array(flags, dtype=float)
+    return z, i
+
+
+def again_in_each_iteration(x: Any) -> Any:
+    y = x
+    for r in range(3):
+        out = []
+        for i in range(len(x)):
+            out.append(x[i] * r)
+        y = np.asarray(out)
+        y += 1
+    return y
+
+
+def mean_of_sums(x: Any) -> Any:
+    sums = []
+    for j in range(len(x)):
+        w = x * 1.0
+        w[j] = 0
+        sums.append(w.sum())
+    return np.mean(sums), np.pi
+
+
+def what_else_the_loop_leaves(x: Any) -> Any:
+    out = []
+    best = -np.inf
+    for i, v in enumerate(x):  # noqa: B007
+        t = v * v
+        best = max(best, t)
+        out.append(best - t)
+    z = np.array(out) + 1
+    return z, best, t, i
+
+
+FILLED = (
+    *(windows, running, pairs, rows_of_rows, of_a_dtype, again_in_each_iteration, mean_of_sums),
+    what_else_the_loop_leaves,
+)
+
+
+# ------------------------------------------------------------------------------- made by Python
+def under_a_condition(x: Any) -> Any:
+    out = []
+    for v in x:
+        if v > 0:
+            out.append(v)
+    return np.array(out)
+
+
+def ended_early(x: Any) -> Any:
+    out = []
+    for v in x:
+        out.append(v)
+        if v > 2:
+            break
+    return np.array(out)
+
+
+def skips(x: Any) -> Any:
+    out = []
+    for v in x:
+        if v > 2:
+            continue
+        out.append(v)
+    return np.array(out)
+
+
+def measured(x: Any) -> Any:
+    out = []
+    for v in x:
+        out.append(v * 1)
+    return np.array(out), len(out)
+
+
+def shared(x: Any) -> Any:
+    out = []
+    other = out
+    for v in x:
+        out.append(v * 1)
+    other.append(1.0)
+    return np.array(out)
+
+
+def two_at_a_time(x: Any) -> Any:
+    out = []
+    for v in x:
+        out.append(v)
+        out.append(-v)
+    return np.array(out)
+
+
+def started_with_an_item(x: Any) -> Any:
+    out = [0.0]
+    for v in x:
+        out.append(v * 2)
+    return np.array(out)
+
+
+def of_several_types(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        out.append(i if i % 3 else 0.5)
+    return np.array(out)
+
+
+def of_texts(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        out.append(str(i))
+    return np.array(out), x
+
+
+def read_by_a_function(x: Any) -> Any:
+    out = []
+
+    def last() -> Any:
+        return out[-1]
+
+    for v in x:
+        out.append(v * 1)
+    return np.array(out) if len(x) == 0 else last()
+
+
+def converted_twice(x: Any) -> Any:
+    out = []
+    for v in x:
+        out.append(v * 1)
+    a, b = np.asarray(out), np.asarray(out)
+    a += 1
+    return a, b
+
+
+def out_of_bounds(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        out.append(x[i + 1])
+    return np.array(out)
+
+
+PLAIN = (
+    *(under_a_condition, ended_early, skips, measured, shared, two_at_a_time, of_several_types),
+    *(started_with_an_item, of_texts, read_by_a_function, converted_twice, out_of_bounds),
+)
+CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5]), np.zeros(0))
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning", "ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("function", [*FILLED, *PLAIN])
+def test_as_python(function: Callable[..., Any], dtype: Any) -> None:
+    fused = decorate(function, jit=False)
+    bound = Bound(absolute=1e-12 if dtype == np.float64 else 1e-4)
+    for x in (*CALLS, *CALLS[:2]):
+        given = (x.astype(dtype),)
+        compare_outcomes(run(function, given), run(fused, given), bound, f"{len(x)} items")
+
+
+@pytest.mark.parametrize("function", FILLED)
+def test_one_variant_serves_all_lengths(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=False)
+    for x in CALLS[:2]:
+        fused(x)
+    assert len(fused.variants) == 1
+    assert not fused.variants.fallbacks
+    assert fused.variants.segmented is None
