@@ -36,7 +36,7 @@ class LoopBuffer(Carried):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """That of a name which an attempt to trace has seen bound again."""
+        """Carry a name that an attempt to trace has seen bound again; None for others."""
         if not is_array(obj) or not loop.decided("loop_buffer", name):
             return None
         loop.require_own_strides(obj)

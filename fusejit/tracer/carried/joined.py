@@ -59,7 +59,7 @@ class Joined:
         raise NotImplementedError
 
     def join(self, results: Sequence[Value]) -> Any:
-        """What the name holds, given the values of the branch that has run."""
+        """Return what the name holds, given the values of the branch that has run."""
         raise NotImplementedError
 
 

@@ -16,7 +16,7 @@ _KINDS = (Unbound, Number, GrowingBuffer, ShrinkingBuffer, LoopBuffer)
 
 
 def carried_as(loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried:
-    """What carries an object under a name; ``names`` are all that the program has there."""
+    """Choose what carries an object under a name; ``names`` are all that the program has."""
     for kind in _KINDS:
         found = kind.of(loop, name, obj, names)
         if found is not None:

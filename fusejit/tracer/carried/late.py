@@ -119,7 +119,7 @@ class LateArray(Late):
 def late_of(
     loop: LoopRegion, name: str, now: Any, names: Mapping[str, Any], behind: LiveOutArrays
 ) -> Late:
-    """What is left of a name that holds ``now`` at the end of the body, beside ``names``."""
+    """Find what is left of a name that holds ``now`` at the end of the body, beside ``names``."""
     if not loop.runs and not loop.is_sure(name, loop.before(name)):
         return Late(loop, name, only_inside(name))
     if isinstance(now, SymbolicNumber) and now.affine is not None:

@@ -333,5 +333,5 @@ class LoopRegion(Region):
         return self._before.get(name, UNDEFINED)
 
     def result(self) -> tuple[Any, ...]:
-        """What the names hold after the loop, and the last items of a ``for``."""
+        """Return what the names hold after the loop, and the last items of a ``for``."""
         return tuple(self.after[name] for name in (*self.names, *self.targets))

@@ -30,7 +30,7 @@ class Number(Carried):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """That of a name that holds a number, or None before one."""
+        """Carry a name that holds a number, or None before one; None for others."""
         decided = loop.decided("type", name, *loop.visit)
         if not is_number(obj) and not is_union_scalar(obj) and (obj is not None or not decided):
             return None

@@ -31,7 +31,7 @@ class GrowingBuffer(LoopBuffer):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """That of a name which an attempt to trace has seen grow or shrink evenly."""
+        """Carry a name that an attempt has seen grow or shrink evenly; None for others."""
         extents = loop.decided("extents", name) if is_array(obj) else None
         if not extents:
             return None
@@ -97,7 +97,7 @@ class ShrinkingBuffer(LoopBuffer):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """That of a name which an attempt to trace has seen cut."""
+        """Carry a name that an attempt to trace has seen cut; None for others."""
         group = loop.decided("cut", name) if is_array(obj) else None
         if not group:
             return None

@@ -17,7 +17,7 @@ class Unbound(Carried):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """That of a name; None if iterations may read what it holds."""
+        """Carry a name; None if iterations may read what it holds."""
         if name in loop.dead:
             why = "is bound again in each iteration"
             return cls(loop, name, UNDEFINED, Undefined(name, why, is_unbound=True))

@@ -27,7 +27,7 @@ class Unchanged(Carried):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried:
-        """That of any name."""
+        """Carry any name."""
         return cls(loop, name, obj, obj)
 
     def widen(self, now: Any) -> None:

@@ -48,7 +48,7 @@ def bind_rows_again(loop: LoopRegion) -> None:
 def hand_on(
     loop: LoopRegion, names: Mapping[str, Any], counter: Value | None = None
 ) -> tuple[Value, ...]:
-    """What the body's block gives to the next iteration; fills the loop buffers."""
+    """Find what the body's block gives to the next iteration; fills the loop buffers."""
     trace, buffers = loop.trace, loop.buffers
     parts = [name for name in loop.carried if name not in loop.names]
     names = {**names, **{n: loop.held_now(names, n) for n in (*buffers, *parts)}}
@@ -77,7 +77,7 @@ def _require_unchanged_objects(loop: LoopRegion, names: Mapping[str, Any]) -> No
 
 
 def _hand_on_late(loop: LoopRegion, names: Mapping[str, Any], behind: LiveOutArrays) -> list[Value]:
-    """What is handed on for names that only the body binds and that are read after the loop."""
+    """Find what is handed on for names that only the body binds and that are read later."""
     values: list[Value] = []
     for name, one in loop.carried.items():
         if isinstance(one.before, Undefined):
