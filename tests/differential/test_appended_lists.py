@@ -97,7 +97,7 @@ FILLED = (
 )
 
 
-# ------------------------------------------------------------------------------- made by Python
+# ------------------------------------------------------------------- filled, and some items taken
 def under_a_condition(x: Any) -> Any:
     out = []
     for v in x:
@@ -124,6 +124,7 @@ def skips(x: Any) -> Any:
     return np.array(out)
 
 
+# ------------------------------------------------------------------------------- made by Python
 def measured(x: Any) -> Any:
     out = []
     for v in x:
@@ -196,8 +197,30 @@ def out_of_bounds(x: Any) -> Any:
     return np.array(out)
 
 
+def in_one_of_two_branches(x: Any) -> Any:
+    out = []
+    total = 0.0
+    for v in x:
+        if v > 0:
+            total += v
+            if v < 2:
+                out.append(v - total)
+        else:
+            total -= v
+    return np.asarray(out, dtype=np.float64), total
+
+
+def integers_under_a_condition(x: Any) -> Any:
+    out = []
+    for i, v in enumerate(x):
+        if v > 0:
+            out.append(i)
+    return np.array(out), np.array([(i, v) for i, v in enumerate(x) if v < 0])
+
+
+CONDITIONAL = (under_a_condition, ended_early, skips, in_one_of_two_branches)
 PLAIN = (
-    *(under_a_condition, ended_early, skips, measured, shared, two_at_a_time, of_several_types),
+    *(measured, shared, two_at_a_time, of_several_types, integers_under_a_condition),
     *(started_with_an_item, of_texts, read_by_a_function, converted_twice, out_of_bounds),
 )
 CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5]), np.zeros(0))
@@ -205,7 +228,7 @@ CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5])
 
 @pytest.mark.filterwarnings("ignore::fusejit.FuseWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("function", [*FILLED, *PLAIN])
+@pytest.mark.parametrize("function", [*FILLED, *CONDITIONAL, *PLAIN])
 def test_as_python(function: Callable[..., Any], dtype: Any) -> None:
     fused = decorate(function, jit=False)
     bound = Bound(absolute=1e-12 if dtype == np.float64 else 1e-4)
@@ -214,7 +237,7 @@ def test_as_python(function: Callable[..., Any], dtype: Any) -> None:
         compare_outcomes(run(function, given), run(fused, given), bound, f"{len(x)} items")
 
 
-@pytest.mark.parametrize("function", FILLED)
+@pytest.mark.parametrize("function", [*FILLED, *CONDITIONAL])
 def test_one_variant_serves_all_lengths(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=False)
     for x in CALLS[:2]:

@@ -104,20 +104,20 @@ def called_twice(x: Any) -> Any:
     return squared(x), squared(x > 0)
 
 
+def of_some(x: Any) -> Any:
+    return np.array([v * 2 for v in x if v > 0 if v < 2]), np.array([1.0 for v in x if v > 9])
+
+
 FILLED = (
     *(windows, clamped_medians, branches, rows_of_numbers, rows_of_arrays, tuples, named_tuples),
     *(integers, booleans, complex_numbers, of_a_dtype, narrow, in_a_loop, names_of_its_own),
-    *(zipped, weights, called_twice),
+    *(zipped, weights, called_twice, of_some),
 )
 
 
 # ------------------------------------------------------------------------------- made by Python
 def of_several_types(x: Any) -> Any:
     return np.array([i if i % 2 else 0.5 for i in range(len(x))])
-
-
-def of_some(x: Any) -> Any:
-    return np.array([v for v in x if v > 0])
 
 
 def of_several_lengths(x: Any) -> Any:
@@ -168,7 +168,7 @@ def with_effects(x: Any) -> Any:
 
 
 PLAIN = (
-    *(of_several_types, of_some, of_several_lengths, of_none, of_texts, truncated, of_a_list),
+    *(of_several_types, of_several_lengths, of_none, of_texts, truncated, of_a_list),
     *(too_large, out_of_bounds, another_function, nested_twice, with_effects),
 )
 CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5]), np.zeros(0))

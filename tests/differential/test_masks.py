@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import ConcretizationError, FuseWarning, UnsupportedError, fuse_jit
+from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import check, decorate
 
 
@@ -300,3 +301,28 @@ def test_casting(at: int) -> None:
         return x, y
 
     check(f, (x, y), variants=None)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda y: np.array(y),
+        lambda y: np.asarray(y),
+        lambda y: np.array(y, dtype="f4"),
+        lambda y: np.array([y, y * 2]),
+        lambda y: np.array(y, ndmin=2),
+        lambda y: np.copy(y),
+    ],
+)
+def test_selected_elements_are_converted(convert: Any) -> None:
+    """``np.array(x[x > 0])`` was run by Python: "does not trace ndarray.__array_struct__"."""
+
+    def function(x: Any) -> Any:
+        y = x[x > 0]
+        return convert(y), y * 2
+
+    fused = decorate(function, jit=False)
+    for x in (np.linspace(-3, 3, 50), np.linspace(-3, -1, 7), np.zeros(0)):
+        assert_same(function(x), fused(x))
+    assert fused.variants.segmented is None
+    assert not fused.variants.fallbacks

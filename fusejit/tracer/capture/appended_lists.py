@@ -1,4 +1,4 @@
-"""Lists that a loop appends to, one item in each iteration, and that become an array.
+"""Lists that a loop appends to, at most one item in each iteration, and that become an array.
 
 ::
 
@@ -77,9 +77,8 @@ def _use(
     function: ast.FunctionDef, block: _Body, loop: ast.For, bound: set[str]
 ) -> ast.Call | None:
     """The call that makes an array of the list of a loop, if nothing else is done with the list."""
-    added = [s for s in loop.body if _appended(s) is not None]
-    jumps = any(isinstance(n, (*JUMPS, ast.Yield, ast.YieldFrom)) for n in nodes_of(loop.body))
-    if len(added) != 1 or loop.orelse or jumps:
+    added = [s for s in _once(loop.body) if _appended(s) is not None]
+    if len(added) != 1 or loop.orelse:
         return None
     name = _appended(added[0])
     mentions = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
@@ -94,6 +93,20 @@ def _use(
             if found is not None:
                 return found  # type: ignore[return-value]
     return None
+
+
+def _once(body: _Body) -> Iterator[ast.stmt]:
+    """The statements of a loop that an iteration may run once."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If):
+            yield from _once([*statement.body, *statement.orelse])
+
+
+def _is_sure(loop: ast.For) -> bool:
+    """Whether each iteration appends an item."""
+    jumps = any(isinstance(n, JUMPS) for n in nodes_of(loop.body))
+    return not jumps and any(_appended(s) is not None for s in loop.body)
 
 
 def _appended(statement: ast.stmt) -> str | None:
@@ -146,12 +159,13 @@ class _Filling:
         loop = self._loop
         dtype = next((k.value for k in use.keywords), None) or self._at(ast.Constant(value=None))
         given = [copied(use.func), self._load(self._items), copied(dtype)]
-        place = [self._at(ast.Constant(value=n)) for n in (loop.lineno, loop.col_offset)]
+        about = (_is_sure(loop), loop.lineno, loop.col_offset)
+        place = [self._at(ast.Constant(value=n)) for n in about]
         head = ast.Tuple(elts=[self._name(self._place), copied(loop.target)], ctx=ast.Store())
         body = [self._put(copied(s)) for s in loop.body]
         numbered = self._call(NUMBERED, self._load(self._items))
         filling = ast.For(target=self._at(head), iter=numbered, body=body, orelse=[])
-        (name,) = {_appended(s) for s in loop.body} - {None}
+        (name,) = {_appended(s) for s in _once(loop.body)} - {None}
         result = self._call(ARRAY_OF, self._load(self._array))
         choice = ast.If(
             test=self._call(IS_FILLED, self._load(self._array)),
@@ -171,6 +185,9 @@ class _Filling:
             case ast.Expr(ast.Call(_, [item], [])) if _appended(statement) is not None:
                 put = self._call(PUT, self._load(self._array), self._load(self._place), item)
                 return with_location(ast.Expr(value=put), statement)
+            case ast.If():
+                statement.body = [*map(self._put, statement.body)]
+                statement.orelse = [*map(self._put, statement.orelse)]
         return statement
 
     def _call(self, callback: str, *arguments: ast.expr) -> ast.expr:

@@ -192,10 +192,10 @@ class FunctionPrimitives:
         return branches
 
     def filled(
-        self, function: Any, items: Any, dtype: Any, line: int, column: int
+        self, function: Any, items: Any, dtype: Any, is_sure: bool, line: int, column: int
     ) -> FilledArray | None:
         """The array that a loop fills instead of a list; None if Python makes the list."""
-        return filled(self._key(line, column), function, items, dtype)
+        return filled(self._key(line, column), function, items, dtype, is_sure)
 
     def is_filled(self, array: FilledArray | None) -> bool:
         """Whether there is such an array."""

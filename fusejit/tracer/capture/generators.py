@@ -181,7 +181,7 @@ def _listed(node: ast.Call) -> ast.ListComp | None:
     (listed,) = node.args
     if not isinstance(listed, ast.ListComp) or len(listed.generators) > 1:
         return None
-    return None if listed.generators[0].ifs or not _runs_at_once(listed) else listed
+    return listed if _runs_at_once(listed) else None
 
 
 def _runs_at_once(found: ast.GeneratorExp | ast.ListComp) -> bool:
@@ -242,17 +242,16 @@ class _Maker:
         place = self.at(ast.Name(id=_PLACE, ctx=ast.Store()))
         target = self.at(ast.Tuple(elts=[place, copied(generator.target)], ctx=ast.Store()))
         put = self._callback(PUT, self.load(_ARRAY), self.load(_PLACE), value)
-        loop = ast.For(
-            target=target,
-            iter=self._callback(NUMBERED, self.load(_ITEMS)),
-            body=[self.at(ast.Expr(value=put), self._of.elt)],
-            orelse=[],
-        )
+        body: _Body = [self.at(ast.Expr(value=put), self._of.elt)]
+        for test in reversed(generator.ifs):
+            body = [self.at(ast.If(test=copied(test), body=body, orelse=[]), test)]
+        numbered = self._callback(NUMBERED, self.load(_ITEMS))
+        loop = ast.For(target=target, iter=numbered, body=body, orelse=[])
         result = self._callback(ARRAY_OF, self.load(_ARRAY))
         filled = [self.at(loop), self.at(ast.Return(value=result))]
         given = map(self.load, (_FUNCTION, _ITEMS, _DTYPE))
-        numbers = map(self.constant, (self._of.lineno, self._of.col_offset))
-        array = self._callback(FILLED, *given, *numbers)
+        about = map(self.constant, (not generator.ifs, self._of.lineno, self._of.col_offset))
+        array = self._callback(FILLED, *given, *about)
         test = self._callback(IS_FILLED, self.load(_ARRAY))
         generator.iter, first = self.load(_ITEMS), generator.iter
         listed = copied(self._of)

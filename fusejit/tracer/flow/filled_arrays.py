@@ -22,7 +22,8 @@ from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import dtype_argument
+from fusejit.tracer.values.masked import as_array
+from fusejit.tracer.values.operand_types import BOOL, F64, dtype_argument
 from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -50,19 +51,34 @@ class FilledArray:
         How many there are.
     dtype : object
         That of the array; None for that of the items.
+    is_sure : bool
+        Whether each iteration has an item. If not, a mask tells which ones have, and NumPy takes
+        these: an array of none is float64 without further axes, so the items must be such numbers.
     """
 
-    def __init__(self, trace: Trace, key: tuple[Any, ...], length: AffineExpr, dtype: Any) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        length: AffineExpr,
+        dtype: Any,
+        is_sure: bool,
+    ) -> None:
         self._trace, self._key = trace, key
         self._is_loop = False
+        self._mask: Any = None
         self._item: Item | None = trace.table.get((key, "item"))
         if self._item is not None:
             wanted = self._item.dtype if dtype is None else dtype_argument(dtype)
-            if not np.can_cast(self._item.dtype, wanted, "same_kind"):
+            of_none = F64 if dtype is None else wanted
+            is_alike = is_sure or (wanted == of_none and not self._item.extents)
+            if not is_alike or not np.can_cast(self._item.dtype, wanted, "same_kind"):
                 self._leave_to_python()
             extents = (length, *self._item.extents)
             shape = tuple(affine_number(trace, extent) for extent in extents)
             self._array = PRIMITIVES[np.empty](shape, wanted)
+            if not is_sure:
+                self._mask = PRIMITIVES[np.zeros](shape, BOOL)
 
     def put(self, place: Any, value: Any) -> None:
         """Store the item of a number."""
@@ -82,12 +98,14 @@ class FilledArray:
             self._leave_to_python()
         self._is_loop |= is_loop
         self._array[place] = value
+        if self._mask is not None:
+            self._mask[place] = True
 
     def result(self) -> Any:
         """The array, filled."""
         if not self._is_loop:
             self._leave_to_python()
-        return self._array
+        return self._array if self._mask is None else as_array(self._array[self._mask])
 
     def _leave_to_python(self) -> NoReturn:
         """Trace again with Python's own list: no loop makes these items."""
@@ -118,7 +136,9 @@ def numbered(items: Any) -> Items:
     return Items(found.length, lambda place: (place, found.item(place)))
 
 
-def filled(place: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> FilledArray | None:
+def filled(
+    place: tuple[Any, ...], function: Any, items: Any, dtype: Any, is_sure: bool
+) -> FilledArray | None:
     """The array of ``function([.. for .. in items])``; None if Python makes the list."""
     trace = running_trace()
     if trace is None:
@@ -127,7 +147,7 @@ def filled(place: tuple[Any, ...], function: Any, items: Any, dtype: Any) -> Fil
     if trace.table.get((key, "item")) is NO_ITEM:
         return None
     length = _length_to_fill(trace, function, items)
-    return None if length is None else FilledArray(trace, key, length, dtype)
+    return None if length is None else FilledArray(trace, key, length, dtype, is_sure)
 
 
 def _length_to_fill(trace: Trace, function: Any, items: Any) -> AffineExpr | None:

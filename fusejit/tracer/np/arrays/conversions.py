@@ -119,6 +119,7 @@ def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
 @primitive(np.copy, complex=True)
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
+    a = with_selected(a)
     if not contains_traced(a):
         a = current_trace().captured_reads.constant(np.asarray(a))
     array = array_from(a)
@@ -146,6 +147,7 @@ def array_of(
     like: Any = None,
 ) -> TracedArray:
     """``np.array(x)``: a copy of an array, or static data as a fresh array."""
+    object = with_selected(object)
     if like is not None or (ndmax and not isinstance(object, TracedArray)):
         raise unsupported("calls np.array with like= or ndmax=", "leave it out")
     rank = operator.index(ndmin)
