@@ -223,12 +223,112 @@ PLAIN = (
     *(measured, shared, two_at_a_time, of_several_types, integers_under_a_condition),
     *(started_with_an_item, of_texts, read_by_a_function, converted_twice, out_of_bounds),
 )
+
+
+# ------------------------------------------------------------------- arrays that change later
+def views_of_what_the_loop_changes(x: Any) -> Any:
+    out = []
+    for i in range(len(x) - 1):
+        out.append(x[i : i + 2])
+        x[i] = 0
+    return np.array(out)
+
+
+def rows_written_after_they_were_appended(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        row = np.zeros(3)
+        out.append(row)
+        row[0] = x[i]
+    return np.array(out)
+
+
+def one_array_again_and_again(x: Any) -> Any:
+    out = []
+    for _ in range(len(x)):
+        x += 1
+        out.append(x)
+    return np.array(out)
+
+
+def a_row_written_after_the_loop(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        row = x * i
+        out.append(row)
+    if len(x):
+        row[0] = 99
+    return np.array(out)
+
+
+def views_of_what_is_changed_after_the_loop(x: Any) -> Any:
+    y = x * 2
+    out = []
+    for i in range(len(y) - 1):
+        out.append(y[i : i + 2])
+    y[:1] = 7
+    return np.array(out)
+
+
+def views_that_are_changed_after_the_array_is_made(x: Any) -> Any:
+    y = x * 2
+    made = np.array([y[i : i + 2] for i in range(len(y) - 1)])
+    y[:1] = 7
+    return made, y
+
+
+def a_helper_that_changes_its_argument(x: Any) -> Any:
+    def moved(p: Any) -> Any:
+        p += x
+        return p
+
+    position = x * 0
+    return np.array([moved(position) for _ in range(len(x))])
+
+
+def bound_again_after_it_was_appended(x: Any) -> Any:
+    out = []
+    z = x * 1
+    for _ in range(len(x)):
+        out.append(z)
+        z = z * 0.5
+    return np.array(out)
+
+
+def a_row_written_in_the_next_iteration(x: Any) -> Any:
+    out = []
+    row = x * 0
+    for i in range(len(x)):
+        if i > 1:
+            row[0] = 5
+        row = x * i
+        out.append(row)
+    return np.array(out)
+
+
+def a_row_written_first_in_the_next_iteration(x: Any) -> Any:
+    out = []
+    row = x * 0
+    for i in range(len(x)):
+        row[0] = 5
+        row = x * i
+        out.append(row)
+    return np.array(out)
+
+
+CHANGED = (
+    *(a_row_written_in_the_next_iteration, a_row_written_first_in_the_next_iteration),
+    *(views_of_what_the_loop_changes, rows_written_after_they_were_appended),
+    *(one_array_again_and_again, a_row_written_after_the_loop, bound_again_after_it_was_appended),
+    *(views_of_what_is_changed_after_the_loop, views_that_are_changed_after_the_array_is_made),
+    a_helper_that_changes_its_argument,
+)
 CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5]), np.zeros(0))
 
 
 @pytest.mark.filterwarnings("ignore::fusejit.FuseWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("function", [*FILLED, *CONDITIONAL, *PLAIN])
+@pytest.mark.parametrize("function", [*FILLED, *CONDITIONAL, *PLAIN, *CHANGED])
 def test_as_python(function: Callable[..., Any], dtype: Any) -> None:
     fused = decorate(function, jit=False)
     bound = Bound(absolute=1e-12 if dtype == np.float64 else 1e-4)

@@ -17,12 +17,12 @@ becomes, before anything else is done to the function,::
         for place, i in numbered(items):
             t = x[i] * 2
             put(array, place, t)
-        out = array_of(array)
+        end_of_items(array)
     else:
         for i in items:
             t = x[i] * 2
             out.append(t)
-    return np.array(out)
+    return np.array(taken(array, out))
 
 if nothing else in the function mentions the list: nobody can tell it from an array.
 """
@@ -35,12 +35,13 @@ from typing import TypeVar
 
 from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.capture.generators import (
-    ARRAY_OF,
+    END,
     FILLED,
     HELD,
     IS_FILLED,
     NUMBERED,
     PUT,
+    TAKEN,
     bound_names,
 )
 from fusejit.tracer.source.jumps import JUMPS, nodes_of
@@ -165,13 +166,13 @@ class _Filling:
         body = [self._put(copied(s)) for s in loop.body]
         numbered = self._call(NUMBERED, self._load(self._items))
         filling = ast.For(target=self._at(head), iter=numbered, body=body, orelse=[])
-        (name,) = {_appended(s) for s in _once(loop.body)} - {None}
-        result = self._call(ARRAY_OF, self._load(self._array))
+        end = self._call(END, self._load(self._array))
         choice = ast.If(
             test=self._call(IS_FILLED, self._load(self._array)),
-            body=[self._at(filling), self._store(str(name), result)],
+            body=[self._at(filling), self._at(ast.Expr(value=end))],
             orelse=[loop],
         )
+        use.args[0] = self._call(TAKEN, self._load(self._array), use.args[0])
         items, loop.iter = loop.iter, self._load(self._items)
         return [
             self._store(self._items, items),

@@ -205,8 +205,17 @@ class FunctionPrimitives:
         """Store an item of a list."""
         array.put(place, value)
 
+    def end_of_items(self, array: FilledArray) -> None:
+        """The end of the loop over them."""
+        array.end()
+
+    def taken(self, array: FilledArray | None, items: Any) -> Any:
+        """What NumPy makes an array of: the array, or Python's list."""
+        return items if array is None else array.result()
+
     def array_of(self, array: FilledArray) -> Any:
         """The array, filled."""
+        array.end()
         return array.result()
 
     def bound(self, obj: Any) -> Any:

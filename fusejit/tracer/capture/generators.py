@@ -54,7 +54,7 @@ _ARRAYS = ("array", "asarray")
 _FUNCTION, _DTYPE, _ARRAY, _PLACE = "the function", "the dtype", "the array", "the place"
 IS_PYTHONS = "python_is_faster"  # the callback that tells whether a name is the builtin
 FILLED, IS_FILLED, NUMBERED = "filled", "is_filled", "numbered"  # callbacks, as those below
-PUT, ARRAY_OF = "put_item", "array_of"
+PUT, END, ARRAY_OF, TAKEN = "put_item", "end_of_items", "array_of", "taken"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import Block, Write, walk
+from fusejit.ir.values import Buffer
 from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import extents_are_captured, is_array
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
@@ -24,6 +27,7 @@ from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import as_array
 from fusejit.tracer.values.operand_types import BOOL, F64, dtype_argument
+from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -65,6 +69,10 @@ class FilledArray:
         is_sure: bool,
     ) -> None:
         self._trace, self._key = trace, key
+        self._start = self._end = len(trace.block.ops)
+        self._outer = [*trace.blocks]
+        self._shown: list[tuple[Storage, int]] = []  # memory of arrays that a list would hold
+        self._loops: list[LoopRegion] = []
         self._is_loop = False
         self._mask: Any = None
         self._item: Item | None = trace.table.get((key, "item"))
@@ -97,15 +105,49 @@ class FilledArray:
         if item != self._item:
             self._leave_to_python()
         self._is_loop |= is_loop
+        if item.extents:
+            root = value.storage.root
+            self._shown.append((root, root.num_stores))
+            self._loops += [one for one in self._trace.regions if isinstance(one, LoopRegion)][-1:]
         self._array[place] = value
         if self._mask is not None:
             self._mask[place] = True
 
     def result(self) -> Any:
-        """The array, filled."""
-        if not self._is_loop:
+        """The array, filled; to be asked where NumPy makes it of the list.
+
+        A list holds arrays, not copies: none of them may have changed since.
+        """
+        if not self._is_loop or self._has_changed():
             self._leave_to_python()
         return self._array if self._mask is None else as_array(self._array[self._mask])
+
+    def end(self) -> None:
+        """Note the end of the loop."""
+        self._end = len(self._trace.block.ops)
+
+    def _has_changed(self) -> bool:
+        """Whether an array may have changed after it became an item.
+
+        Behind the loop, and in the next iteration, it may have another name and be a copy: nothing
+        may be stored there.
+        """
+        if not self._shown:
+            return False
+        buffers = (array for loop in self._loops for array in loop.buffers.values())
+        is_changed = any(array.storage.root.num_stores for array in buffers)
+        is_changed |= bool(self._written(self._end, None))
+        written = self._written(self._start, self._end)
+        for root, stores in self._shown:
+            is_changed |= root.num_stores != stores
+            if root.buffer is not None and root.home in self._outer:
+                is_changed |= root.buffer.root in written
+        return is_changed
+
+    def _written(self, start: int, end: int | None) -> set[Buffer]:
+        """The memory into which some ops store."""
+        ops = walk(Block(ops=self._trace.block.ops[start:end]))
+        return {op.view.buffer.root for op in ops if isinstance(op, Write)}
 
     def _leave_to_python(self) -> NoReturn:
         """Trace again with Python's own list: no loop makes these items."""
