@@ -141,9 +141,9 @@ def _is_use(node: ast.AST, name: str | None, bound: set[str]) -> bool:
     match node:
         case ast.Call(ast.Attribute(ast.Name(module), function), [ast.Name(known)], keywords):
             dtypes = [k.value for k in keywords if k.arg == "dtype"]
-            is_read_once = all(isinstance(d, ast.Name | ast.Constant | ast.Attribute) for d in dtypes)
+            is_simple = all(isinstance(d, ast.Name | ast.Constant | ast.Attribute) for d in dtypes)
             is_known = known == name and function in _USES and module not in bound
-            return is_known and is_read_once and len(dtypes) == len(keywords)
+            return is_known and is_simple and len(dtypes) == len(keywords)
     return False
 
 
