@@ -316,7 +316,129 @@ def a_row_written_first_in_the_next_iteration(x: Any) -> Any:
     return np.array(out)
 
 
+def lists_that_change(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        t = [x[i], 1.0]
+        out.append(t)
+        t[0] = 5.0
+    return np.array(out)
+
+
+def one_list(x: Any) -> Any:
+    t = [1.0, 2.0]
+    out = []
+    for _ in range(len(x)):
+        out.append(t)
+    t[0] = 5.0
+    return np.array(out)
+
+
+def views_in_tuples(x: Any) -> Any:
+    out = []
+    for i in range(len(x) - 2):
+        out.append((x[i : i + 2],))
+        x[i] = 0
+    return np.array(out)
+
+
+def views_without_axes_in_tuples(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        out.append((x[i, ...], 1.0))
+        x[i] = 7
+    return np.array(out)
+
+
+def views_in_tuples_of_a_helper(x: Any) -> Any:
+    def part(i: int) -> Any:
+        x[i] = 0
+        return (x[i : i + 2],)
+
+    return np.array([part(i) for i in range(len(x) - 2)])
+
+
+def literal_rows(x: Any) -> Any:
+    out = []
+    for i, v in enumerate(x):
+        out.append([i, v])
+    return np.array(out), np.array([[v, i, 1.5] for i, v in enumerate(x)])
+
+
+# ------------------------------------------------------------------------------- dtypes and names
+def a_dtype_that_is_bound_again(x: Any) -> Any:
+    d = np.float32
+    out = []
+    for i in range(len(x)):
+        out.append(x[i] / 3)
+    d = np.float64
+    return np.array(out, dtype=d)
+
+
+def narrow_rows(x: Any) -> Any:
+    return np.array([(i * 100, 1) for i in range(len(x))], dtype=np.int8)
+
+
+def narrow_rows_of_rows(x: Any) -> Any:
+    return np.array([[i * 100 for _ in range(2)] for i in range(len(x))], dtype=np.int8)
+
+
+def rounded_twice(x: Any) -> Any:
+    return np.array([2**60 + 2**36 + 1 + i for i in range(len(x))], dtype=np.float32)
+
+
+def an_import_of_that_name(x: Any) -> Any:
+    out = []
+    import math as out  # noqa: F811
+
+    for v in x:
+        out.append(v)
+    return np.array(out)
+
+
+def a_function_of_that_name(x: Any) -> Any:
+    out = []
+
+    def out() -> None:  # noqa: F811
+        pass
+
+    for v in x:
+        out.append(v)
+    return np.array(out).shape
+
+
+def a_pattern_of_that_name(x: Any) -> Any:
+    out = []
+    match 5:
+        case out:
+            pass
+    for v in x:
+        out.append(v)
+    return np.array(out)
+
+
+def an_iterator_that_is_used_up(x: Any) -> Any:
+    z = zip(x, x)  # noqa: B905
+    out = []
+    for a, b in z:
+        out.append(a + b)
+    return np.array(out), list(z)
+
+
+def an_iterator_in_a_loop(x: Any) -> Any:
+    z = enumerate(x)
+    total = 0.0
+    for _ in range(len(x)):
+        for i, v in z:
+            total += i * v
+    return total
+
+
 CHANGED = (
+    *(lists_that_change, one_list, views_in_tuples, views_without_axes_in_tuples, literal_rows),
+    *(views_in_tuples_of_a_helper, a_dtype_that_is_bound_again, narrow_rows, narrow_rows_of_rows),
+    *(rounded_twice, an_import_of_that_name, a_function_of_that_name, a_pattern_of_that_name),
+    *(an_iterator_that_is_used_up, an_iterator_in_a_loop),
     *(a_row_written_in_the_next_iteration, a_row_written_first_in_the_next_iteration),
     *(views_of_what_the_loop_changes, rows_written_after_they_were_appended),
     *(one_array_again_and_again, a_row_written_after_the_loop, bound_again_after_it_was_appended),

@@ -42,12 +42,16 @@ from fusejit.tracer.capture.generators import (
     NUMBERED,
     PUT,
     TAKEN,
+    as_tuple,
     bound_names,
+    identifiers,
+    is_constant,
 )
 from fusejit.tracer.source.jumps import JUMPS, nodes_of
 
 _USES = {"array", "asarray", "mean", "sum", "max", "min", "std", "var", "median"}
 """Functions of NumPy that make an array of a list, and nothing else of it."""
+_OF_DTYPES = {"array", "asarray"}  # the others add in their `dtype=`
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -82,11 +86,10 @@ def _use(
     if len(added) != 1 or loop.orelse:
         return None
     name = _appended(added[0])
-    mentions = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
-    declared = {n for s in walk(function) for n in getattr(s, "names", ()) if isinstance(n, str)}
+    mentions = [n for n in walk(function) if name in [*identifiers(n)]]
     at = block.index(loop)
     starts = [s for s in block[:at] if _is_empty_list(s, name)]
-    if len(mentions) != 3 or len(starts) != 1 or name in declared:
+    if len(mentions) != 3 or len(starts) != 1:
         return None
     for statement in block[at + 1 :]:
         if isinstance(statement, _SIMPLE):
@@ -140,10 +143,11 @@ def _at_once(node: ast.AST) -> Iterator[ast.AST]:
 def _is_use(node: ast.AST, name: str | None, bound: set[str]) -> bool:
     match node:
         case ast.Call(ast.Attribute(ast.Name(module), function), [ast.Name(known)], keywords):
-            dtypes = [k.value for k in keywords if k.arg == "dtype"]
-            is_simple = all(isinstance(d, ast.Name | ast.Constant | ast.Attribute) for d in dtypes)
             is_known = known == name and function in _USES and module not in bound
-            return is_known and is_simple and len(dtypes) == len(keywords)
+            return is_known and all(
+                k.arg == "dtype" and function in _OF_DTYPES and is_constant(k.value, bound)
+                for k in keywords
+            )
     return False
 
 
@@ -184,7 +188,8 @@ class _Filling:
         """A statement of the loop; the item goes into the array."""
         match statement:
             case ast.Expr(ast.Call(_, [item], [])) if _appended(statement) is not None:
-                put = self._call(PUT, self._load(self._array), self._load(self._place), item)
+                place = self._load(self._place)
+                put = self._call(PUT, self._load(self._array), place, as_tuple(item))
                 return with_location(ast.Expr(value=put), statement)
             case ast.If():
                 statement.body = [*map(self._put, statement.body)]

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from fusejit.syntax import copied, walk
+from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
@@ -75,11 +75,21 @@ def reductions_as_loops(function: ast.FunctionDef, helper: str) -> None:
 
 def bound_names(function: ast.FunctionDef) -> set[str]:
     """The names that a function, or one inside it, binds."""
-    bound = {
-        n.id for n in walk(function) if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load
-    }
-    bound |= {n.arg for n in walk(function) if isinstance(n, ast.arg)}
-    return bound | {n.name for n in walk(function) if isinstance(n, ast.FunctionDef)}
+    found: set[str] = set()
+    for node in walk(function):
+        if isinstance(node, ast.Name):
+            found |= {node.id} if type(node.ctx) is not ast.Load else set()
+        elif not isinstance(node, ast.Attribute | ast.keyword | ast.Constant):
+            found |= {*identifiers(node)}
+    return found
+
+
+def identifiers(node: ast.AST) -> Iterator[str]:
+    """The identifiers in a node itself: of names, imports, definitions, patterns, declarations."""
+    for _, value in ast.iter_fields(node):
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                yield text.partition(".")[0]
 
 
 class _Replacer(ast.NodeTransformer):
@@ -123,7 +133,7 @@ class _Replacer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        listed = _listed(node)
+        listed = _listed(node, self._bound)
         if listed is not None:
             return self._array(node, listed)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -171,11 +181,27 @@ class _Replacer(ast.NodeTransformer):
         return found if _runs_at_once(found) else None
 
 
-def _listed(node: ast.Call) -> ast.ListComp | None:
+def as_tuple(item: ast.expr) -> ast.expr:
+    """An item that is a list with no other name as a tuple, which nothing can change."""
+    if isinstance(item, ast.List) and not any(isinstance(e, ast.Starred) for e in item.elts):
+        return with_location(ast.Tuple(elts=item.elts, ctx=ast.Load()), item)
+    return item
+
+
+def is_constant(node: ast.expr, bound: set[str]) -> bool:
+    """Whether an expression is a constant, or names something that a function does not bind."""
+    if isinstance(node, ast.Attribute):
+        return is_constant(node.value, bound)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id not in bound)
+
+
+def _listed(node: ast.Call, bound: set[str]) -> ast.ListComp | None:
     """The list comprehension of ``np.array([.. for .. in ..])``, if it can be a loop."""
     is_named = isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAYS
     is_nested = isinstance(node.func, ast.Name) and node.func.id == _FUNCTION
-    has_more = len(node.args) != 1 or any(k.arg != "dtype" for k in node.keywords)
+    has_more = len(node.args) != 1 or not all(
+        k.arg == "dtype" and is_constant(k.value, bound) for k in node.keywords
+    )
     if has_more or not (is_named or is_nested):
         return None
     (listed,) = node.args
@@ -236,7 +262,7 @@ class _Maker:
     def filling(self, text: str, has_dtype: bool) -> ast.FunctionDef:
         """The loop that fills an array, or the call of NumPy's function."""
         (generator,) = self._of.generators
-        value: ast.expr = copied(self._of.elt)
+        value: ast.expr = as_tuple(copied(self._of.elt))
         if isinstance(value, ast.ListComp):  # rows
             value = self.at(ast.Call(func=self.load(_FUNCTION), args=[value], keywords=[]))
         place = self.at(ast.Name(id=_PLACE, ctx=ast.Store()))

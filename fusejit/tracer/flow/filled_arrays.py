@@ -33,6 +33,7 @@ from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _FUNCTIONS = (np.array, np.asarray, np.mean, np.sum, np.max, np.min, np.std, np.var, np.median)
 NO_ITEM = "no item"  # what is kept of a list that Python makes
+_F32 = np.dtype(np.float32)
 FEW = 16  # items that Python's own list has, each traced by itself
 
 
@@ -80,7 +81,7 @@ class FilledArray:
             wanted = self._item.dtype if dtype is None else dtype_argument(dtype)
             of_none = F64 if dtype is None else wanted
             is_alike = is_sure or (wanted == of_none and not self._item.extents)
-            if not is_alike or not np.can_cast(self._item.dtype, wanted, "same_kind"):
+            if not is_alike or not _is_rounded_once(self._item.dtype, wanted):
                 self._leave_to_python()
             extents = (length, *self._item.extents)
             shape = tuple(affine_number(trace, extent) for extent in extents)
@@ -90,7 +91,7 @@ class FilledArray:
 
     def put(self, place: Any, value: Any) -> None:
         """Store the item of a number."""
-        if type(value) in (tuple, list) or is_named_tuple(value):
+        if _is_row(value):
             value = PRIMITIVES[np.array]([*value])
         elif is_union_scalar(value):
             value = _of_one_dtype(value)
@@ -164,6 +165,17 @@ class FilledArray:
         return Item(value.dtype, tuple(map(self._trace.decisions.canonical, value.extents)))
 
 
+def _is_row(value: Any) -> bool:
+    """Whether an item is a tuple of numbers: lists, and arrays in tuples, may change later."""
+    return (type(value) is tuple or is_named_tuple(value)) and all(map(is_number, value))
+
+
+def _is_rounded_once(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether a number becomes the same one when it is stored as when NumPy converts a list."""
+    pair = dtype.kind, wanted
+    return dtype == wanted or pair in (("b", F64), ("i", F64), ("f", F64), ("f", _F32))
+
+
 def _of_one_dtype(number: Any) -> Any:
     """A number of one of several types that have one dtype in an array: float and np.float64."""
     dtypes = {None if type_ is None else type_[1] for type_ in number.type.types}
@@ -175,6 +187,7 @@ def numbered(items: Any) -> Items:
     """Items with their numbers."""
     found = items_of(items)
     assert found is not None
+    found.begin()
     return Items(found.length, lambda place: (place, found.item(place)))
 
 

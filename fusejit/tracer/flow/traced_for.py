@@ -77,6 +77,7 @@ class TracedFor(LoopRegion):
                 yield item
             return
         self.items = items
+        items.begin()
         decisions = self.trace.decisions
         trips = decisions.canonical(items.length)
         known = trips.as_constant()

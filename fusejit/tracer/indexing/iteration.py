@@ -12,6 +12,7 @@ from typing import Any
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import Block
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
@@ -32,17 +33,36 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 
+@dataclass(slots=True)
+class Cursor:
+    """Where an iterator is: what was made in ``block`` can be run over once, and only there."""
+
+    block: Block
+    is_used: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """A sequence of ``length`` items; ``item(k)`` is the one of number ``k``, an int or a number.
 
-    It has none where the length is negative, as ``range(-1)``.
+    It has none where the length is negative, as ``range(-1)``. An iterator, such as a ``zip``, has
+    a cursor.
 
     Python itself may iterate over it too, where the length is then exact.
     """
 
     length: AffineExpr
     item: Callable[[Any], Any]
+    cursor: Cursor | None = None
+
+    def begin(self) -> None:
+        """Note that something runs over the items."""
+        if self.cursor is None:
+            return
+        if self.cursor.is_used or self.cursor.block is not current_trace().block:
+            what = "may run over an iterator that was run over before"
+            raise needs_python(what, "make another one where it is run over: zip(..)")
+        self.cursor.is_used = True
 
     def __repr__(self) -> str:
         if active_trace() is not None:
@@ -52,6 +72,7 @@ class Items:
         return f"<traced items, {self.length} of them>"
 
     def __iter__(self) -> Iterator[Any]:
+        self.begin()
         count = current_trace().decisions.exactly(self.length, "the number of items of a loop")
         return (self.item(k) for k in range(count))
 
@@ -123,13 +144,18 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     )
 
 
+def _iterator(length: AffineExpr, item: Callable[[Any], Any]) -> Items:
+    """Items that can be run over once."""
+    return Items(length, item, Cursor(current_trace().block))
+
+
 @primitive(enumerate, complex=True)
 def enumerate_of(iterable: Any, start: Any = 0) -> Any:
     """``enumerate`` of what a traced loop can run over."""
     items = _traced_items(iterable)
     if items is None:
         return NotImplemented
-    return Items(items.length, lambda k: (k + start, items.item(k)))
+    return _iterator(items.length, lambda k: (k + start, items.item(k)))
 
 
 @primitive(builtins.reversed, complex=True)
@@ -139,7 +165,7 @@ def reversed_of(sequence: Any) -> Any:
     if items is None:
         return NotImplemented
     last = affine_number(current_trace(), items.length - 1)
-    return Items(items.length, lambda k: items.item(last - k))
+    return _iterator(items.length, lambda k: items.item(last - k))
 
 
 @primitive(zip, complex=True)
@@ -164,9 +190,11 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
                 raise numpy_raises("ValueError: zip() arguments of different lengths")
         elif not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
             length = part.length
-    return Items(length, lambda k: tuple(p.item(k) for p in known))
+    return _iterator(length, lambda k: tuple(p.item(k) for p in known))
 
 
 def _traced_items(obj: Any) -> Items | None:
     """Items whose number is not an int of the program's text."""
+    if isinstance(obj, Items):
+        obj.begin()
     return items_of(obj) if isinstance(obj, Items | TracedArray) else None

@@ -122,7 +122,9 @@ def _variance(
     count = count_above(array, axis, name, ddof)
     wanted = mean_dtype(array, dtype, name)
     axes = normalize_axes(axis, array.ndim)
-    if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):
+    is_usual = wanted == mean_dtype(array, None, name)  # else NumPy rounds the mean alone
+    is_column = len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1)
+    if is_usual and wanted.kind == "f" and is_column:
         # one pass; along rows, which stay in cache, two passes are faster
         squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
         return quotient(squares, _degrees(count, ddof), name)
