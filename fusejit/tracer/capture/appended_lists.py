@@ -43,10 +43,8 @@ from fusejit.tracer.capture.generators import (
     PUT,
     TAKEN,
     as_tuple,
-    bound_names,
-    identifiers,
-    is_constant,
 )
+from fusejit.tracer.source.bound_names import bound_names, identifiers, is_constant
 from fusejit.tracer.source.jumps import JUMPS, nodes_of
 
 _USES = {"array", "asarray", "mean", "sum", "max", "min", "std", "var", "median"}

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fusejit.syntax import copied, walk, with_location
@@ -43,6 +43,7 @@ from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.source.bound_names import bound_names, is_constant
 from fusejit.tracer.values.array import TracedArray
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
@@ -71,25 +72,6 @@ def reductions_as_loops(function: ast.FunctionDef, helper: str) -> None:
     """Replace such calls in the statements of a function, in place."""
     replacer = _Replacer(helper, bound_names(function))
     function.body = replacer.block(function.body)
-
-
-def bound_names(function: ast.FunctionDef) -> set[str]:
-    """The names that a function, or one inside it, binds."""
-    found: set[str] = set()
-    for node in walk(function):
-        if isinstance(node, ast.Name):
-            found |= {node.id} if type(node.ctx) is not ast.Load else set()
-        elif not isinstance(node, ast.Attribute | ast.keyword | ast.Constant):
-            found |= {*identifiers(node)}
-    return found
-
-
-def identifiers(node: ast.AST) -> Iterator[str]:
-    """The identifiers in a node itself: of names, imports, definitions, patterns, declarations."""
-    for _, value in ast.iter_fields(node):
-        for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str):
-                yield text.partition(".")[0]
 
 
 class _Replacer(ast.NodeTransformer):
@@ -186,13 +168,6 @@ def as_tuple(item: ast.expr) -> ast.expr:
     if isinstance(item, ast.List) and not any(isinstance(e, ast.Starred) for e in item.elts):
         return with_location(ast.Tuple(elts=item.elts, ctx=ast.Load()), item)
     return item
-
-
-def is_constant(node: ast.expr, bound: set[str]) -> bool:
-    """Whether an expression is a constant, or names something that a function does not bind."""
-    if isinstance(node, ast.Attribute):
-        return is_constant(node.value, bound)
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id not in bound)
 
 
 def _listed(node: ast.Call, bound: set[str]) -> ast.ListComp | None:

@@ -14,7 +14,7 @@ The rules are those of section 4.2 of the language reference.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fusejit.syntax import children, walk
 
@@ -130,3 +130,29 @@ def parameters_of(node: ast.AST) -> list[ast.arg]:
         return []
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return named + [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+
+
+def bound_names(function: ast.FunctionDef) -> set[str]:
+    """The names that a function, or one inside it, binds."""
+    found: set[str] = set()
+    for node in walk(function):
+        if isinstance(node, ast.Name):
+            found |= {node.id} if type(node.ctx) is not ast.Load else set()
+        elif not isinstance(node, ast.Attribute | ast.keyword | ast.Constant):
+            found |= {*identifiers(node)}
+    return found
+
+
+def identifiers(node: ast.AST) -> Iterator[str]:
+    """The identifiers in a node itself: of names, imports, definitions, patterns, declarations."""
+    for _, value in ast.iter_fields(node):
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                yield text.partition(".")[0]
+
+
+def is_constant(node: ast.expr, bound: set[str]) -> bool:
+    """Whether an expression is a constant, or names something that a function does not bind."""
+    if isinstance(node, ast.Attribute):
+        return is_constant(node.value, bound)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id not in bound)

@@ -37,7 +37,8 @@ from fusejit_testing.oracle import check
 
 
 def sliding_std(x: Any, n: int) -> Any:
-    return np.array([x[i : i + n].std() for i in range(len(x) - n + 1)])
+    rows = [x[i : i + n].std() for i in range(len(x) - n + 1)]  # one by one: no loop fills it
+    return np.array(rows)
 
 
 def spectra(x: Any) -> Any:
