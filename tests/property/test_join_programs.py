@@ -44,7 +44,7 @@ def test_the_sample_has_each_producer_and_each_use() -> None:
 
 def test_pairs_are_made() -> None:
     """NumPy takes most pairs: the array is made, and used."""
-    sources = [make_join_program(seed).source for seed in range(0, NUM_PAIRS, 97)]
+    sources = [make_join_program(seed).text for seed in range(0, NUM_PAIRS, 97)]
     made = [s for s in sources if "    q = " in s]
     assert len(made) > 0.9 * len(sources)
     used = [s for s in made if s.split("    q = ", 1)[1].count("q") > 1]
