@@ -270,6 +270,15 @@ def views_of_what_is_changed_after_the_loop(x: Any) -> Any:
     return np.array(out)
 
 
+def taken_under_a_condition(x: Any) -> Any:
+    y = x * 2
+    out = []
+    for i in range(len(y) - 1):
+        out.append(y[i : i + 2])
+    y[:1] = 7
+    return np.array(out) if x[:1].sum() > 0 else y
+
+
 def views_that_are_changed_after_the_array_is_made(x: Any) -> Any:
     y = x * 2
     made = np.array([y[i : i + 2] for i in range(len(y) - 1)])
@@ -443,7 +452,7 @@ CHANGED = (
     *(views_of_what_the_loop_changes, rows_written_after_they_were_appended),
     *(one_array_again_and_again, a_row_written_after_the_loop, bound_again_after_it_was_appended),
     *(views_of_what_is_changed_after_the_loop, views_that_are_changed_after_the_array_is_made),
-    a_helper_that_changes_its_argument,
+    *(a_helper_that_changes_its_argument, taken_under_a_condition),
 )
 CALLS = (np.linspace(-2.0, 3.0, 40), np.linspace(3.0, -1.0, 23), np.array([1.5]), np.zeros(0))
 

@@ -13,15 +13,10 @@ becomes, before anything else is done to the function,::
     out = []
     items = range(n)
     array = filled(np.array, items, None)
-    if is_filled(array):
-        for place, i in numbered(items):
-            t = x[i] * 2
-            put(array, place, t)
-        end_of_items(array)
-    else:
-        for i in items:
-            t = x[i] * 2
-            out.append(t)
+    for place, i in numbered(array, items):
+        t = x[i] * 2
+        add_item(array, place, out.append, t)
+    end_of_items(array)
     return np.array(taken(array, out))
 
 if nothing else in the function mentions the list: nobody can tell it from an array.
@@ -34,16 +29,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.capture.generators import (
-    END,
-    FILLED,
-    HELD,
-    IS_FILLED,
-    NUMBERED,
-    PUT,
-    TAKEN,
-    as_tuple,
-)
+from fusejit.tracer.capture.generators import ADD, END, FILLED, HELD, NUMBERED, TAKEN
 from fusejit.tracer.source.bound_names import bound_names, identifiers, is_constant
 from fusejit.tracer.source.jumps import JUMPS, nodes_of
 
@@ -158,45 +144,39 @@ class _Filling:
         self._loop = loop
 
     def made(self, use: ast.Call) -> _Body:
-        """The loop that fills an array, beside the one that appends to a list."""
+        """The loop, whose items go into an array if there is one; ``use`` takes what it leaves."""
         loop = self._loop
-        dtype = next((k.value for k in use.keywords), None) or self._at(ast.Constant(value=None))
-        given = [copied(use.func), self._load(self._items), copied(dtype)]
-        about = (_is_sure(loop), loop.lineno, loop.col_offset)
-        place = [self._at(ast.Constant(value=n)) for n in about]
-        head = ast.Tuple(elts=[self._name(self._place), copied(loop.target)], ctx=ast.Store())
-        body = [self._put(copied(s)) for s in loop.body]
-        numbered = self._call(NUMBERED, self._load(self._items))
-        filling = ast.For(target=self._at(head), iter=numbered, body=body, orelse=[])
-        end = self._call(END, self._load(self._array))
-        choice = ast.If(
-            test=self._call(IS_FILLED, self._load(self._array)),
-            body=[self._at(filling), self._at(ast.Expr(value=end))],
-            orelse=[loop],
-        )
-        use.args[0] = self._call(TAKEN, self._load(self._array), use.args[0])
-        items, loop.iter = loop.iter, self._load(self._items)
-        return [
-            self._store(self._items, items),
-            self._store(self._array, self._call(FILLED, *given, *place)),
-            self._at(choice),
+        dtype = next((k.value for k in use.keywords), None) or self._constant(None)
+        about = map(self._constant, (_is_sure(loop), loop.lineno, loop.col_offset))
+        given = (copied(use.func), self._load(self._items), copied(dtype), *about)
+        before = [
+            self._store(self._items, loop.iter),
+            self._store(self._array, self._call(FILLED, *given)),
         ]
+        head = ast.Tuple(elts=[self._name(self._place), loop.target], ctx=ast.Store())
+        loop.target = self._at(head)
+        loop.iter = self._call(NUMBERED, self._load(self._array), self._load(self._items))
+        for statement in _once(loop.body):
+            self._add(statement)
+        use.args[0] = self._call(TAKEN, self._load(self._array), use.args[0])
+        end = self._call(END, self._load(self._array))
+        return [*before, loop, self._at(ast.Expr(value=end))]
 
-    def _put(self, statement: ast.stmt) -> ast.stmt:
-        """A statement of the loop; the item goes into the array."""
+    def _add(self, statement: ast.stmt) -> None:
+        """Have the statement that appends an item do so only if there is no array."""
         match statement:
-            case ast.Expr(ast.Call(_, [item], [])) if _appended(statement) is not None:
+            case ast.Expr(ast.Call(append, [item], [])) if _appended(statement) is not None:
                 place = self._load(self._place)
-                put = self._call(PUT, self._load(self._array), place, as_tuple(item))
-                return with_location(ast.Expr(value=put), statement)
-            case ast.If():
-                statement.body = [*map(self._put, statement.body)]
-                statement.orelse = [*map(self._put, statement.orelse)]
-        return statement
+                is_new = self._constant(isinstance(item, ast.List))
+                given = (self._load(self._array), place, append, item, is_new)
+                statement.value = self._call(ADD, *given)
 
     def _call(self, callback: str, *arguments: ast.expr) -> ast.expr:
         function = self._load(f"{self._helper}.{callback}")
         return self._at(ast.Call(func=function, args=[*arguments], keywords=[]))
+
+    def _constant(self, value: object) -> ast.expr:
+        return self._at(ast.Constant(value=value))  # type: ignore[arg-type]
 
     def _store(self, name: str, value: ast.expr) -> ast.stmt:
         return self._at(ast.Assign(targets=[self._name(name)], value=value))

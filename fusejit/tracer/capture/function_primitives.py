@@ -205,9 +205,19 @@ class FunctionPrimitives:
         """Store an item of a list."""
         array.put(place, value)
 
-    def end_of_items(self, array: FilledArray) -> None:
+    def add_item(
+        self, array: FilledArray | None, place: Any, append: Any, item: Any, is_new: bool
+    ) -> None:
+        """Store an item, or append it; ``is_new`` tells of a list that has no name."""
+        if array is None:
+            self._invoke(append, (item,), {})
+        else:
+            array.put(place, tuple(item) if is_new else item)
+
+    def end_of_items(self, array: FilledArray | None) -> None:
         """The end of the loop over them."""
-        array.end()
+        if array is not None:
+            array.end()
 
     def taken(self, array: FilledArray | None, items: Any) -> Any:
         """What NumPy makes an array of: the array, or Python's list."""

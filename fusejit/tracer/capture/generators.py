@@ -20,7 +20,7 @@ which is what Python does, and can be traced like any other loop. So are ``sum([
     def <listcomp>(function, items, dtype):
         array = filled(function, items, dtype)
         if is_filled(array):
-            for place, i in numbered(items):
+            for place, i in numbered(array, items):
                 put(array, place, x[i] * w)
             return array_of(array)
         return function([x[i] * w for i in items])  # with dtype=dtype, if that is given
@@ -55,7 +55,8 @@ _ARRAYS = ("array", "asarray")
 _FUNCTION, _DTYPE, _ARRAY, _PLACE = "the function", "the dtype", "the array", "the place"
 IS_PYTHONS = "python_is_faster"  # the callback that tells whether a name is the builtin
 FILLED, IS_FILLED, NUMBERED = "filled", "is_filled", "numbered"  # callbacks, as those below
-PUT, END, ARRAY_OF, TAKEN = "put_item", "end_of_items", "array_of", "taken"
+PUT, ADD, END = "put_item", "add_item", "end_of_items"
+ARRAY_OF, TAKEN = "array_of", "taken"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -246,7 +247,7 @@ class _Maker:
         body: _Body = [self.at(ast.Expr(value=put), self._of.elt)]
         for test in reversed(generator.ifs):
             body = [self.at(ast.If(test=copied(test), body=body, orelse=[]), test)]
-        numbered = self._callback(NUMBERED, self.load(_ITEMS))
+        numbered = self._callback(NUMBERED, self.load(_ARRAY), self.load(_ITEMS))
         loop = ast.For(target=target, iter=numbered, body=body, orelse=[])
         result = self._callback(ARRAY_OF, self.load(_ARRAY))
         filled = [self.at(loop), self.at(ast.Return(value=result))]

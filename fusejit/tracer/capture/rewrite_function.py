@@ -252,7 +252,7 @@ class _Rewriter(ExpressionRewriter):
         )
         jumps = any(isinstance(child, JUMPS) for child in nodes_of(node.finalbody))
         self.generic_visit(node)
-        if jumps:  # which would swallow what is raised
+        if jumps:  # it would swallow exceptions that end the trace
             depth = with_location(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
             node.finalbody.insert(0, self._statement("ending", node.finalbody[0], depth))
         self._tries.pop()

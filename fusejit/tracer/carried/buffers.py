@@ -119,7 +119,7 @@ class LoopBuffer(Carried):
 
 
 def filled_buffer(loop: LoopRegion, initial: TracedArray) -> TracedArray:
-    """Memory that holds an array in front of the loop."""
+    """Make memory that holds an array before the loop."""
     buffer = loop.new_buffer(initial)
     value = initial.value()
     loop.trace.store(View.whole(buffer), value)

@@ -1,4 +1,4 @@
-"""A conditional of the program, and how what each name holds in its two branches is joined.
+"""A conditional of the program: one object for each name, of the objects of its two branches.
 
 As with loops (`fusejit.tracer.carried.loop_region`), each kind of thing that a name can hold is a
 class, which hands on values at the end of either branch and makes one object of the results.
@@ -28,7 +28,7 @@ from fusejit.tracer.values.union_scalar import NumberType, UnionType
 
 
 class Branches(NamedTuple):
-    """What one name holds at the end of either branch of a conditional.
+    """The objects that one name has at the end of either branch of a conditional.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Branches(NamedTuple):
 
 
 class Joined:
-    """What one name holds after a conditional: the interface of all kinds."""
+    """One name after a conditional: the interface of all kinds."""
 
     def __init__(self, branches: Branches) -> None:
         self.trace, self.name, self.sides = branches.trace, branches.name, branches.sides

@@ -1,4 +1,4 @@
-"""The table of kinds: what a name holds at the start of a loop is carried by the first that can."""
+"""The table of kinds: the first that can carries the object of a name through a loop."""
 
 from __future__ import annotations
 

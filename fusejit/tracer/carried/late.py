@@ -1,4 +1,4 @@
-"""What is left after a loop of names that only its body binds."""
+"""Names after a loop that only its body binds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fusejit.tracer.values.union_scalar import is_union_scalar
 
 
 class Late(Carried):
-    """What a name holds after the loop that held nothing before.
+    """A name after the loop that held nothing before it.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class LateInteger(Late):
 
 
 class LateArray(Late):
-    """An array of the last iteration: a view of what was there before, or a copy of its own."""
+    """An array of the last iteration: a view of an array from before the loop, or a copy."""
 
     is_copied = False  # whether it may be an object that was there before the loop
     has_object = False  # whether the number of that object is carried
@@ -119,7 +119,7 @@ class LateArray(Late):
 def late_of(
     loop: LoopRegion, name: str, now: Any, names: Mapping[str, Any], behind: LiveOutArrays
 ) -> Late:
-    """Find what is left of a name that holds ``now`` at the end of the body, beside ``names``."""
+    """Find the kind of a name that holds ``now`` at the end of the body, beside ``names``."""
     if not loop.runs and not loop.is_sure(name, loop.before(name)):
         return Late(loop, name, only_inside(name))
     if isinstance(now, SymbolicNumber) and now.affine is not None:
@@ -157,7 +157,7 @@ def _object_after(
 
 
 def _take_on(view: TracedArray, array: TracedArray) -> None:
-    """Have one array show what the program is told of another."""
+    """Give one array the access, class and view flag of another."""
     view.access = array.access
     view.is_view = array.is_view
     view.is_ndarray = array.is_ndarray

@@ -1,7 +1,7 @@
-"""A loop of the program at one place of the trace, and what each of its names carries through it.
+"""A loop of the program at one place of the trace, and the things that its names carry.
 
-What a name holds at the start of an iteration, what the iteration hands on, and what is left of it
-after the loop depend on its kind: a `Carried` of `fusejit.tracer.carried`. The loop knows no
+The object of a name at the start of an iteration, the values that the iteration hands on, and the
+object after the loop depend on its kind: a `Carried` of `fusejit.tracer.carried`. The loop knows no
 kinds: it asks each for the same few things, in the order of `fusejit.tracer.flow.loop_body`.
 """
 
@@ -53,14 +53,14 @@ class IterArg(NamedTuple):
 
 
 class Carried:
-    """What one name holds across the iterations of a loop: the interface of all kinds.
+    """One name across the iterations of a loop: the interface of all kinds.
 
     Parameters
     ----------
     loop : LoopRegion
     name : str
     before : object
-        What the name held in front of the loop.
+        What the name held before the loop.
     seen : object
         What the body finds under the name.
 
@@ -98,10 +98,10 @@ class Carried:
         """Store what the next iteration finds in memory."""
 
     def carry_zeros(self) -> None:
-        """Have the loop carry what only its body computes: called in front of it, last."""
+        """Have the loop carry what only its body computes: called before its op is made."""
 
     def left(self, results: Sequence[Value]) -> Any:
-        """What the name holds after the loop; ``results`` are its `iter_args` after it."""
+        """Return what the name holds after the loop; ``results`` are its `iter_args` after it."""
         raise NotImplementedError
 
 
@@ -121,7 +121,7 @@ class LoopRegion(Region):
     carried : dict of str to Carried
         What each name holds across the iterations.
     late : dict of str to Carried
-        What is left of names that only the body binds.
+        Names that only the body binds, after the loop.
     now : dict of str to object
         What the names hold at the end of the body.
     counter : IterArg or None
@@ -168,7 +168,7 @@ class LoopRegion(Region):
         return None
 
     def last_of(self, number: SymbolicNumber) -> Any:
-        """What an integer of the body was in the last iteration."""
+        """Return what an integer of the body was in the last iteration."""
         return number
 
     # -- iterations --------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ class LoopRegion(Region):
         return storage.home is self.trace.block
 
     def new_buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
-        """Memory in front of the loop that lies as an array does."""
+        """Make memory before the loop that lies as an array does."""
         trace = self.trace
         order = like.storage.order if like.is_whole else like.sorted_order()
         outer = trace.blocks[-2 if self in trace.regions else -1]
@@ -277,7 +277,7 @@ class LoopRegion(Region):
 
     # -- names -------------------------------------------------------------------------------------
     def find_before(self, names: Mapping[str, Any]) -> dict[str, Any]:
-        """What the names hold in front of the loop; tuples are taken apart."""
+        """Find what the names hold before the loop; tuples are taken apart."""
         for name in self.names:
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
@@ -296,12 +296,12 @@ class LoopRegion(Region):
         self._before[one.name] = one.before
 
     def entries(self) -> tuple[Any, ...]:
-        """What the names hold at the start of the body, where all flags are down."""
+        """Return what the names hold at the start of the body, where all flags are down."""
         seen = {name: one.seen for name, one in self.carried.items()}
         return tuple(False if n in self.flags else self.put_together(n, seen) for n in self.names)
 
     def held_now(self, names: Mapping[str, Any], name: str) -> Any:
-        """What a name holds; where it is None instead of a tuple, items are what they were."""
+        """Return what a name holds; of None instead of a tuple, the items that it had before."""
         obj = self.look_up(names, name)
         return self.carried[name].seen if obj is ABSENT else obj
 
@@ -329,7 +329,7 @@ class LoopRegion(Region):
         return [name for name in found if name not in self._tuples]
 
     def before(self, name: str) -> Any:
-        """What a name held in front of the loop."""
+        """Return what a name held before the loop."""
         return self._before.get(name, UNDEFINED)
 
     def result(self) -> tuple[Any, ...]:

@@ -128,7 +128,7 @@ class JoinedCount(Joined):
     lengths : tuple of AffineExpr
         The numbers in the branches.
     before : AffineExpr or None
-        The number in front of them, where neither branch has more.
+        The number before the conditional, where neither branch has more.
     """
 
     length: AffineExpr

@@ -77,7 +77,7 @@ class RowCount:
     length : AffineExpr or None
         The symbol of that number in the body; None before the body begins.
     most : AffineExpr
-        The number in front of the loop.
+        The number before the loop.
     after : AffineExpr or None
         The symbol of the number that is left after the loop.
     """
@@ -89,7 +89,7 @@ class RowCount:
 
 
 class ShrinkingBuffer(LoopBuffer):
-    """Memory for the rows in front of the loop, of which each iteration may lose some."""
+    """Memory for the rows from before the loop, of which each iteration may lose some."""
 
     group: str  # the first name of those that are cut together
     count: RowCount

@@ -35,7 +35,7 @@ class Unbound(Carried):
 
 
 def only_inside(name: str) -> Undefined:
-    """What a name is after a loop that may not bind it: Python may run the loop."""
+    """Describe a name after a loop that may not bind it: Python may run the loop."""
     return Undefined(name, ONLY_INSIDE, span=current_span(), is_loop=True)
 
 

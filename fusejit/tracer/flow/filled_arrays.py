@@ -1,7 +1,7 @@
 """``np.array([f(x[i]) for i in range(n)])`` as a loop that fills an array.
 
 `fusejit.tracer.capture.generators` has written the loop. What its items are, the first attempt to
-trace finds out; the array is made in front of the loop by the next one.
+trace finds out; the next one makes the array before the loop.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _FUNCTIONS = (np.array, np.asarray, np.mean, np.sum, np.max, np.min, np.std, np.var, np.median)
-NO_ITEM = "no item"  # what is kept of a list that Python makes
+NO_ITEM = "no item"  # is kept for a list that Python makes
 _F32 = np.dtype(np.float32)
 FEW = 16  # items that Python's own list has, each traced by itself
 
 
 class Item(NamedTuple):
-    """What each item of a list is: an array, or a number without extents."""
+    """The type of each item of a list: an array, or a number without extents."""
 
     dtype: np.dtype[Any]
     extents: Extents
@@ -51,7 +51,7 @@ class FilledArray:
     ----------
     trace : Trace
     key : tuple
-        A visit of a place in the program, under which it is kept what the items are.
+        A visit of a place in the program, under which the type of the items is kept.
     length : AffineExpr
         How many there are.
     dtype : object
@@ -69,7 +69,7 @@ class FilledArray:
         dtype: Any,
         is_sure: bool,
     ) -> None:
-        self._trace, self._key = trace, key
+        self._trace, self._key, self._block = trace, key, trace.block
         self._start = self._end = len(trace.block.ops)
         self._outer = [*trace.blocks]
         self._shown: list[tuple[Storage, int]] = []  # memory of arrays that a list would hold
@@ -90,7 +90,7 @@ class FilledArray:
                 self._mask = PRIMITIVES[np.zeros](shape, BOOL)
 
     def put(self, place: Any, value: Any) -> None:
-        """Store the item of a number."""
+        """Store the item whose number is ``place``."""
         if _is_row(value):
             value = PRIMITIVES[np.array]([*value])
         elif is_union_scalar(value):
@@ -135,6 +135,8 @@ class FilledArray:
         """
         if not self._shown:
             return False
+        if self._trace.block is not self._block:
+            return True  # it is asked under a condition
         buffers = (array for loop in self._loops for array in loop.buffers.values())
         is_changed = any(array.storage.root.num_stores for array in buffers)
         is_changed |= bool(self._written(self._end, None))
@@ -147,7 +149,7 @@ class FilledArray:
 
     def _written(self, start: int, end: int | None) -> set[Buffer]:
         """The memory into which some ops store."""
-        ops = walk(Block(ops=self._trace.block.ops[start:end]))
+        ops = walk(Block(ops=self._block.ops[start:end]))
         return {op.view.buffer.root for op in ops if isinstance(op, Write)}
 
     def _leave_to_python(self) -> NoReturn:
@@ -183,10 +185,12 @@ def _of_one_dtype(number: Any) -> Any:
     return number if dtype is None else wide(number, dtype)
 
 
-def numbered(items: Any) -> Items:
-    """Items with their numbers."""
-    found = items_of(items)
-    assert found is not None
+def numbered(array: FilledArray | None, items: Any) -> Any:
+    """Items with their numbers, those of a loop that fills an array if there is one."""
+    found = None if array is None else items_of(items)
+    if found is None:
+        pairs = PRIMITIVES[enumerate](items)
+        return enumerate(items) if pairs is NotImplemented else pairs
     found.begin()
     return Items(found.length, lambda place: (place, found.item(place)))
 

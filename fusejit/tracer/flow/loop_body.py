@@ -77,7 +77,7 @@ def _require_unchanged_objects(loop: LoopRegion, names: Mapping[str, Any]) -> No
 
 
 def _hand_on_late(loop: LoopRegion, names: Mapping[str, Any], behind: LiveOutArrays) -> list[Value]:
-    """Find what is handed on for names that only the body binds and that are read later."""
+    """Hand on the values of names that only the body binds and that are read later."""
     values: list[Value] = []
     for name, one in loop.carried.items():
         if isinstance(one.before, Undefined):
