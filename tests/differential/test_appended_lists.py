@@ -434,6 +434,26 @@ def an_iterator_that_is_used_up(x: Any) -> Any:
     return np.array(out), list(z)
 
 
+def an_iterator_beside_itself(x: Any) -> Any:
+    z = enumerate(x)
+    total = 0.0
+    for (i, v), (j, w) in zip(z, z):  # noqa: B905
+        total += (i + 2 * j) * (v - w)
+    return total
+
+
+def an_iterator_beside_a_list(x: Any) -> Any:
+    z = zip(x, x)  # noqa: B905
+    return [a + b + c for (a, b), c in zip(z, [1, 2, 3])]  # noqa: B905
+
+
+def an_iterator_backwards(x: Any) -> Any:
+    total = 0.0
+    for a, b in reversed(zip(x, x)):  # type: ignore[call-overload]  # noqa: B905
+        total += a * b
+    return total
+
+
 def an_iterator_in_a_loop(x: Any) -> Any:
     z = enumerate(x)
     total = 0.0
@@ -447,7 +467,8 @@ CHANGED = (
     *(lists_that_change, one_list, views_in_tuples, views_without_axes_in_tuples, literal_rows),
     *(views_in_tuples_of_a_helper, a_dtype_that_is_bound_again, narrow_rows, narrow_rows_of_rows),
     *(rounded_twice, an_import_of_that_name, a_function_of_that_name, a_pattern_of_that_name),
-    *(an_iterator_that_is_used_up, an_iterator_in_a_loop),
+    *(an_iterator_that_is_used_up, an_iterator_in_a_loop, an_iterator_beside_itself),
+    *(an_iterator_beside_a_list, an_iterator_backwards),
     *(a_row_written_in_the_next_iteration, a_row_written_first_in_the_next_iteration),
     *(views_of_what_the_loop_changes, rows_written_after_they_were_appended),
     *(one_array_again_and_again, a_row_written_after_the_loop, bound_again_after_it_was_appended),

@@ -144,8 +144,10 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     )
 
 
-def _iterator(length: AffineExpr, item: Callable[[Any], Any]) -> Items:
-    """Items that can be run over once."""
+def _iterator(length: AffineExpr, item: Callable[[Any], Any], *of: Items) -> Items:
+    """Items that can be run over once, which runs over those that they are made of."""
+    for items in of:
+        items.begin()
     return Items(length, item, Cursor(current_trace().block))
 
 
@@ -155,7 +157,7 @@ def enumerate_of(iterable: Any, start: Any = 0) -> Any:
     items = _traced_items(iterable)
     if items is None:
         return NotImplemented
-    return _iterator(items.length, lambda k: (k + start, items.item(k)))
+    return _iterator(items.length, lambda k: (k + start, items.item(k)), items)
 
 
 @primitive(builtins.reversed, complex=True)
@@ -164,6 +166,8 @@ def reversed_of(sequence: Any) -> Any:
     items = _traced_items(sequence)
     if items is None:
         return NotImplemented
+    if items.cursor is not None:
+        raise numpy_raises("TypeError: an iterator is not reversible")
     last = affine_number(current_trace(), items.length - 1)
     return _iterator(items.length, lambda k: items.item(last - k))
 
@@ -190,11 +194,9 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
                 raise numpy_raises("ValueError: zip() arguments of different lengths")
         elif not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
             length = part.length
-    return _iterator(length, lambda k: tuple(p.item(k) for p in known))
+    return _iterator(length, lambda k: tuple(p.item(k) for p in known), *known)
 
 
 def _traced_items(obj: Any) -> Items | None:
     """Items whose number is not an int of the program's text."""
-    if isinstance(obj, Items):
-        obj.begin()
     return items_of(obj) if isinstance(obj, Items | TracedArray) else None
