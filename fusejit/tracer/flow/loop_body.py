@@ -23,7 +23,7 @@ from fusejit.tracer.ops.kernel_numbers import arithmetic
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
-from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 
 def begin(loop: LoopRegion, names: Mapping[str, Any]) -> None:
@@ -52,7 +52,8 @@ def hand_on(
     trace, buffers = loop.trace, loop.buffers
     parts = [name for name in loop.carried if name not in loop.names]
     names = {**names, **{n: loop.held_now(names, n) for n in (*buffers, *parts)}}
-    numbers = [value for name, one in loop.carried.items() for value in one.hand_on(names[name])]
+    now = {name: names.get(name, UNDEFINED) for name in loop.carried}  # ``del`` takes names away
+    numbers = [value for name, one in loop.carried.items() for value in one.hand_on(now[name])]
     if counter is not None:
         numbers.append(counter)
     behind = LiveOutArrays(trace, loop.new_buffer)
