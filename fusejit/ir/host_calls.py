@@ -80,6 +80,11 @@ def with_selected(array: np.ndarray, mask: np.ndarray, values: np.ndarray) -> np
     return copy
 
 
+def first_items(column: np.ndarray, length: int) -> np.ndarray:
+    """The items of a list, of a column that may have room for more."""
+    return column[:length].copy()
+
+
 def sizes_of(op: HostCall) -> list[tuple[str, int, int]]:
     """The symbols that the op defines, each with the result and the axis that it is the length of.
 

@@ -117,8 +117,71 @@ class ResultMapping:
     shared: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """A number of each item: the graph's result ``values``, made a ``types[0]``.
+
+    Of one that has one of several types, the result ``tags`` says which; None is such a type.
+    """
+
+    values: int
+    types: tuple[type | None, ...]
+    tags: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantColumn:
+    """One of some objects in each item: the graph's result ``places`` says which."""
+
+    places: int
+    objects: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleColumns:
+    """A tuple of the class ``type`` in each item."""
+
+    type: type
+    parts: tuple[ItemColumns, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumns:
+    """A list in each item: parts of one list of ``length`` items, at ``starts``.
+
+    All but ``item`` are results of the graph. Without ``item`` all lists are empty.
+    """
+
+    starts: int
+    lengths: int
+    length: int
+    item: ItemColumns | None
+
+
+ItemColumns = NumberColumn | ConstantColumn | TupleColumns | ListColumns
+
+
+@dataclass(frozen=True, slots=True)
+class ResultList:
+    """A list that a kernel has filled: the first items of columns, the result ``length`` many.
+
+    Without ``columns`` it is empty. One that stands in several places has a number.
+    """
+
+    length: int
+    columns: ItemColumns | None
+    shared: int | None = None
+
+
 ResultStructure = (
-    ResultLeaf | PathLeaf | HostLeaf | StaticLeaf | ChoiceLeaf | ResultSequence | ResultMapping
+    ResultLeaf
+    | PathLeaf
+    | HostLeaf
+    | StaticLeaf
+    | ChoiceLeaf
+    | ResultSequence
+    | ResultMapping
+    | ResultList
 )
 
 
@@ -131,6 +194,8 @@ class TracedFunction:
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``entry_stubs`` are the decorated functions that were called.
+    ``capacities`` has the number of items that each list has room for: a call that needs more
+    grows it and starts again.
     ``shows_numbers`` says that guards keep numbers exact of which the program has made text.
     """
 
@@ -143,3 +208,4 @@ class TracedFunction:
     shows_numbers: bool = False
     library_reads: list[LibraryRead] = field(default_factory=list)
     entry_stubs: tuple[FunctionType, ...] = ()
+    capacities: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -25,6 +25,7 @@ FLOORS = (
         "capture",
         "flow",
         "carried",
+        "lists",
         "np",
         "host",
         "indexing",

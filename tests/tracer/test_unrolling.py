@@ -36,15 +36,15 @@ def powers(x: Any, factors: Any) -> Any:
 
 
 def squares(x: Any, n: int) -> Any:
-    made = [np.sqrt(x[k % 7]) + x[k % 5] * x[0] for k in range(n)]
+    made = [np.sqrt(x) + x[k % 5] * x[0] for k in range(n)]
     return np.array(made), len(made)
 
 
 def halved(x: Any, n: int) -> Any:
-    steps = [n]
-    while steps[-1] > 0:
-        steps.append(steps[-1] - 1)
-        x = x / 2 + steps[-1] * x
+    steps = {"left": n}
+    while steps["left"] > 0:
+        steps["left"] -= 1
+        x = x / 2 + steps["left"] * x
     return x
 
 

@@ -50,8 +50,8 @@ from fusejit.outcome import MISS
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
-    "host_parts host_result kept locked marked miss put_back raise_from require_shape strided_view "
-    "view"
+    "host_parts host_result kept list_of locked make_room marked miss put_back raise_from "
+    "require_shape strided_view view"
 )
 """What launchers call of `fusejit.codegen.launcher.runtime`."""
 RAISE_AGAIN = ["except NameError:", "    raise", "except Exception as error:"]
@@ -95,6 +95,7 @@ class LauncherNames:
             "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,
             "MISS": MISS,
+            "CAPACITIES": traced.capacities,
             "PLACES": deferred_sites(program.graph),
             **{name: getattr(launch_runtime, name) for name in _RUNTIME.split()},
             **{name: value for name, value in NAMES.items() if name != "np"},

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fusejit.codegen.launcher.launcher_steps import LauncherSteps
 from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.traced import (
     ChoiceLeaf,
+    ConstantColumn,
     HostLeaf,
+    ItemColumns,
+    ListColumns,
+    NumberColumn,
     PathLeaf,
     ResultLeaf,
+    ResultList,
     ResultMapping,
     ResultSequence,
     ResultStructure,
@@ -39,11 +44,11 @@ class LauncherResults(LauncherSteps):
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
         """So is a list or dict, after those in it."""
-        if not isinstance(structure, ResultSequence | ResultMapping):
+        if not isinstance(structure, ResultSequence | ResultMapping | ResultList):
             return
         if structure.shared is not None and structure.shared in self.shared:
             return
-        for item in structure.items:
+        for item in () if isinstance(structure, ResultList) else structure.items:
             self.bind_shared_containers(item)
         if structure.shared is not None:
             name = f"shared{structure.shared}"
@@ -52,7 +57,7 @@ class LauncherResults(LauncherSteps):
 
     def structure(self, structure: ResultStructure) -> str:
         if (
-            isinstance(structure, ResultSequence | ResultMapping)
+            isinstance(structure, ResultSequence | ResultMapping | ResultList)
             and structure.shared in self.shared
         ):
             return self.shared[structure.shared]
@@ -98,6 +103,13 @@ class LauncherResults(LauncherSteps):
             return (
                 text if structure.type is tuple else f"{self.bind('type', structure.type)}(*{text})"
             )
+        if isinstance(structure, ResultList):
+            if structure.columns is None:
+                return "[]"
+            length = self.structure(ResultLeaf(structure.length))
+            _, *columns = (self.structure(ResultLeaf(k)) for k in indices_of(structure))
+            form = self.bind("form", structure.columns)
+            return f"list_of({form}, {length}, iter(({', '.join(columns)},)))"
         assert isinstance(structure, ResultMapping)
         pairs = zip(structure.keys, structure.items, strict=True)
         return (
@@ -109,6 +121,26 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     """The leaves of one kind, in order."""
     if isinstance(structure, kind):
         return [structure]
+    if isinstance(structure, ResultList) and kind is ResultLeaf:
+        leaf: Any = kind
+        return [leaf(index) for index in indices_of(structure)]
     if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):
         return [leaf for item in structure.items for leaf in leaves_of(item, kind)]
     return []
+
+
+def indices_of(filled: Any) -> list[int]:
+    """The results of the graph that a list is made of: its length and its columns, in order."""
+    columns = [] if filled.columns is None else _columns_of(filled.columns)
+    return [filled.length, *columns]
+
+
+def _columns_of(columns: ItemColumns) -> list[int]:
+    if isinstance(columns, NumberColumn):
+        return [columns.values, *([] if columns.tags is None else [columns.tags])]
+    if isinstance(columns, ConstantColumn):
+        return [columns.places]
+    if isinstance(columns, ListColumns):
+        inner = [] if columns.item is None else _columns_of(columns.item)
+        return [columns.starts, columns.lengths, columns.length, *inner]
+    return [index for part in columns.parts for index in _columns_of(part)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.launcher.launcher_namespace import (
     RAISE_AGAIN,
     LauncherNames,
@@ -44,6 +45,9 @@ class LauncherSteps(LauncherNames):
                 if self.puts_back:
                     self.put(f"    if status in {{{', '.join(map(str, sorted(self.undone)))}}}:")
                     self.put("        put_back(saved)")
+                if self.traced.capacities.size:
+                    self.put(f"    if status == {Status.NO_ROOM:d} and make_room(CAPACITIES):")
+                    self.put(f"        return launch({', '.join(self.parameters)})")
                 self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)

@@ -12,10 +12,12 @@ import numpy.typing as npt
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
+from fusejit.ir.traced import ConstantColumn, ItemColumns, ListColumns, TupleColumns
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
 ERRSTATE = fallback("np.errstate asks for exceptions or callbacks")
+_LARGEST_CAPACITY = 2**37
 WARNS = numpy_raising("NumPy gives a warning, which a filter turns into an exception")
 _BY_STATUS: dict[int, Outcome] = {
     Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
@@ -30,6 +32,7 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.BEYOND_64_BITS: fallback(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
+    Status.NO_ROOM: fallback("a list has too many items"),
     Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),
     Status.SIZES_DIFFER: numpy_raising(
         "NumPy raises, or sizes that only the call knows are not as assumed",
@@ -78,6 +81,14 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj.set_state(before)
         else:
             obj[...] = before
+
+
+def make_room(capacities: npt.NDArray[np.int64]) -> bool:
+    """Give each list of a variant more room for its items; whether there can be more."""
+    has_more = bool((capacities < _LARGEST_CAPACITY).all())
+    if has_more:
+        capacities *= 8
+    return has_more
 
 
 def miss(status: int, places: tuple[DeferredSite, ...]) -> Outcome:
@@ -170,6 +181,43 @@ def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
     """
     if array.shape != shape:
         raise RuntimeError(f"fusejit: a host function returned shape {array.shape}, not {shape}")
+
+
+def list_of(form: ItemColumns, length: int, columns: Iterator[Any]) -> list[Any]:
+    """The list whose items stand in columns, of which each part of ``form`` takes its own."""
+    if isinstance(form, TupleColumns):
+        parts = [list_of(part, length, columns) for part in form.parts]
+        if not parts:
+            return [form.type()] * length
+        items = zip(*parts, strict=True)
+        return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
+    values: Any = next(columns)[:length]
+    if isinstance(form, ListColumns):
+        lengths, whole = next(columns)[:length], int(next(columns))
+        found = [] if form.item is None else list_of(form.item, whole, columns)
+        ends = zip(values.tolist(), (values + lengths).tolist(), strict=True)
+        return [found[start:end] for start, end in ends]
+    if isinstance(form, ConstantColumn):
+        return [form.objects[place] for place in values.tolist()]
+    if form.tags is None:
+        return _numbers_of(values, form.types[0])
+    tags = next(columns)[:length]
+    made = np.empty(length, object)
+    for tag, kind in enumerate(form.types):
+        made[tags == tag] = _numbers_of(values[tags == tag], kind)
+    numbers: list[Any] = made.tolist()
+    return numbers
+
+
+def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:
+    """A column as numbers of a class, or as None."""
+    if kind is None:
+        return [None] * len(values)
+    if issubclass(kind, np.generic):
+        return [*values.astype(kind, copy=False)]
+    numbers = values.tolist()
+    is_as_made = not numbers or type(numbers[0]) is kind
+    return numbers if is_as_made else [kind(number) for number in numbers]
 
 
 def errors_raise() -> bool:

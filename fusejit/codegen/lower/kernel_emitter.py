@@ -57,6 +57,7 @@ EARLY_ERRORS = {
     "OverflowError": Status.OUT_OF_BOUNDS,
     "64 bits": Status.BEYOND_64_BITS,
     "complex power": Status.COMPLEX_POWER,
+    "capacity": Status.NO_ROOM,
     OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }
 

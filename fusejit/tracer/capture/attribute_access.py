@@ -13,6 +13,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
+from fusejit.tracer.lists.displays import change_list, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
@@ -24,6 +25,7 @@ from fusejit.tracer.program.callables import (
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import for_program, needs_python, unsupported
+from fusejit.tracer.values.containers import TracedContainer
 
 _NATIVE_TYPES = (
     *CONSTANT_TYPES,
@@ -177,6 +179,8 @@ class AttributeAccess:
         """``obj[key]``."""
         if type(obj) is dict:
             self._captures.compare(key)
+        elif type(obj) is list:
+            read_list(obj, key)
         made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
@@ -234,6 +238,8 @@ class AttributeAccess:
         if self._captures.is_container_copy(obj) and self._holds(obj, key, value):
             return
         self._refuse_write(obj, "an item")
+        if type(obj) is list:
+            change_list(obj)
         method = self.note_method(obj, "__setitem__")
         if method is not None:
             self._invoke(method, (obj, key, value), {})
@@ -245,11 +251,13 @@ class AttributeAccess:
     def delete_item(self, obj: Any, key: Any) -> None:
         """``del obj[key]``."""
         self._refuse_write(obj, "an item")
+        if type(obj) is list:
+            change_list(obj)
         method = self.note_method(obj, "__delitem__")
         if method is not None:
             self._invoke(method, (obj, key), {})
             return
-        if is_traced_type(type(obj)):
+        if is_traced_type(type(obj)) and not isinstance(obj, TracedContainer):
             raise numpy_raises("items of arrays and numbers cannot be deleted")
         native_delitem(obj, key)
 

@@ -19,6 +19,7 @@ from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attri
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
+from fusejit.tracer.lists.displays import change_list
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
@@ -41,6 +42,7 @@ from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, for_program, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -263,6 +265,8 @@ class Calls:
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
+            if type(owner) is list:
+                change_list(owner)
             path = self._captures.path_of(owner)
             if path is None and is_method_in_c(function):
                 path = self._captures.path_of(function)
@@ -285,7 +289,12 @@ class Calls:
     def _with_callbacks(
         self, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Functions that C code calls back go through the callbacks as well."""
+        """Functions that C code calls back go through the callbacks as well.
+
+        What is done with a container of the kernel is no C code: it is traced.
+        """
+        if any(isinstance(arg, TracedContainer) for arg in args):
+            return args, kwargs
         for place in rule.callbacks:
             if isinstance(place, int) and place < len(args):
                 wrapped = self._callback(args[place])

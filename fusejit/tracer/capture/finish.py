@@ -23,6 +23,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.capture.traced_results import Results
 from fusejit.tracer.flow.raises import refuse_deferred_raises
 from fusejit.tracer.indexing.integer_overflow import check_overflows
+from fusejit.tracer.lists.traced_list import Capacities
 from fusejit.tracer.ops.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.values.storage import CopiesReadInLoops
@@ -56,6 +57,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         shows_numbers=trace.shows_numbers,
         library_reads=[*trace.captured_reads.library_reads.values()],
         entry_stubs=tuple(trace.captured_reads.entry_stubs),
+        capacities=trace.owned(Capacities).room,
     )
 
 

@@ -38,6 +38,9 @@ from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
+from fusejit.tracer.lists.comprehensions import comprehension, looped_list
+from fusejit.tracer.lists.new_lists import displayed, repeated
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,
@@ -190,6 +193,22 @@ class FunctionPrimitives:
         branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
         branches.definitely_assigned = self.definitely_assigned
         return branches
+
+    def listed(self, items: list[Any], line: int, column: int) -> list[Any] | TracedList:
+        """A list that the program's text makes."""
+        return displayed(self._key(line, column), items)
+
+    def repeated_list(self, items: Any, count: Any, line: int, column: int) -> Any:
+        """``[x, y] * count``."""
+        return repeated(self._key(line, column), items, count)
+
+    def looped_list(self, items: Any, line: int, column: int) -> TracedList | None:
+        """The list that a loop fills for a comprehension; None if Python makes it."""
+        return looped_list(self._key(line, column), items)
+
+    def comprehension(self, function: Any, items: Any, line: int, column: int) -> Any:
+        """The list of a comprehension, which ``function`` makes."""
+        return comprehension(self._key(line, column), self._invoke, function, items)
 
     def filled(
         self, function: Any, items: Any, dtype: Any, is_sure: bool, line: int, column: int

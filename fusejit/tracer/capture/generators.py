@@ -25,6 +25,16 @@ which is what Python does, and can be traced like any other loop. So are ``sum([
             return array_of(array)
         return function([x[i] * w for i in items])  # with dtype=dtype, if that is given
 
+Any other list comprehension makes a list::
+
+    def <listcomp>(items):
+        made = looped_list(items)
+        if is_filled(made):
+            for i in items:
+                made.append(x[i] * w)
+            return made
+        return [x[i] * w for i in items]
+
 The names of the new functions and of what is theirs have
 blanks in them, so that they are nobody else's.
 """
@@ -33,18 +43,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.builder.primitives import primitive
-from fusejit.tracer.builder.trace import current_trace
-from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.source.bound_names import bound_names, is_constant
-from fusejit.tracer.values.array import TracedArray
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
@@ -53,10 +57,12 @@ _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _OPTION = "the option"
 _ARRAYS = ("array", "asarray")
 _FUNCTION, _DTYPE, _ARRAY, _PLACE = "the function", "the dtype", "the array", "the place"
+_LIST = "the list"
 IS_PYTHONS = "python_is_faster"  # the callback that tells whether a name is the builtin
 FILLED, IS_FILLED, NUMBERED = "filled", "is_filled", "numbered"  # callbacks, as those below
 PUT, ADD, END = "put_item", "add_item", "end_of_items"
 ARRAY_OF, TAKEN = "array_of", "taken"
+LOOPED, COMPREHENSION = "looped_list", "comprehension"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -112,17 +118,21 @@ class _Replacer(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Leave alone what is evaluated later, or with other names."""
+        if isinstance(node, ast.ListComp) and _runs_at_once(node):
+            return self._list(node)
         return node if isinstance(node, HELD) else super().visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
         listed = _listed(node, self._bound)
         if listed is not None:
+            self._visit_around(node, listed)
             return self._array(node, listed)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         found = self._comprehension(name, node)
         if found is None or name in self._bound:
+            self.generic_visit(node)
             return node
+        self._visit_around(node, found)
         options = [*node.args[1:], *(k.value for k in node.keywords)]
         self._count += 1
         text = f"<genexpr {self._count}>" if self._count > 1 else "<genexpr>"
@@ -134,10 +144,16 @@ class _Replacer(ast.NodeTransformer):
             ast.Call(func=maker.load(text), args=[found.generators[0].iter, *options], keywords=[])
         )
 
+    def _visit_around(self, node: ast.Call, found: ast.GeneratorExp | ast.ListComp) -> None:
+        """Visit a call but for the comprehension that it is given, whose loop comes later."""
+        node.func = self.visit(node.func)
+        node.args = [arg if arg is found else self.visit(arg) for arg in node.args]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        found.generators[0].iter = self.visit(found.generators[0].iter)
+
     def _array(self, node: ast.Call, listed: ast.ListComp) -> ast.Call:
         """``np.array`` of a list comprehension as a call of a function of its own."""
-        self._count += 1
-        text = f"<listcomp {self._count}>" if self._count > 1 else "<listcomp>"
+        text = self._name_of_list()
         maker = _Maker(node, listed, self._helper)
         function = maker.filling(text, bool(node.keywords))
         function.body[1:2] = self.block(function.body[1:2])  # the loop
@@ -145,6 +161,21 @@ class _Replacer(ast.NodeTransformer):
         dtypes = [k.value for k in node.keywords] or [maker.constant(None)]
         arguments = [node.func, listed.generators[0].iter, *dtypes]
         return maker.at(ast.Call(func=maker.load(text), args=arguments, keywords=[]))
+
+    def _list(self, node: ast.ListComp) -> ast.expr:
+        """A list comprehension as a call of a function of its own."""
+        text = self._name_of_list()
+        maker = _Maker(node, node, self._helper)
+        first = node.generators[0].iter
+        function = maker.listing(text)
+        function.body[1:2] = self.block(function.body[1:2])  # the loop
+        self._made.append(function)
+        place = map(maker.constant, (node.lineno, node.col_offset))
+        return maker.callback(COMPREHENSION, maker.load(text), self.visit(first), *place)
+
+    def _name_of_list(self) -> str:
+        self._count += 1
+        return f"<listcomp {self._count}>" if self._count > 1 else "<listcomp>"
 
     @staticmethod
     def _comprehension(name: str, node: ast.Call) -> ast.GeneratorExp | ast.ListComp | None:
@@ -197,7 +228,7 @@ class _Maker:
     """Nodes of one function."""
 
     def __init__(
-        self, call: ast.Call, comprehension: ast.GeneratorExp | ast.ListComp, helper: str
+        self, call: ast.expr, comprehension: ast.GeneratorExp | ast.ListComp, helper: str
     ) -> None:
         self._call = call
         self._of = comprehension
@@ -218,14 +249,7 @@ class _Maker:
             body = [self.at(ast.If(test=test, body=[self._return(name == "any")], orelse=[]), at)]
         else:
             body = self._better(name, value)
-        for generator in reversed(self._of.generators):
-            for test in reversed(generator.ifs):
-                body = [self.at(ast.If(test=test, body=body, orelse=[]), test)]
-            items = generator.iter
-            if generator is self._of.generators[0]:
-                items = self.load(_ITEMS)
-            loop = ast.For(target=generator.target, iter=items, body=body, orelse=[])
-            body = [self.at(loop, generator.target)]
+        body = self._looped(body)
         if name in ("any", "all"):
             body.append(self._return(name != "any"))
         elif name in ("max", "min"):
@@ -235,6 +259,40 @@ class _Maker:
         body.insert(0, self._check(name))
         return self._definition(text, [_ITEMS, *[_OPTION] * has_option], body)
 
+    def _looped(self, body: _Body) -> _Body:
+        """The loops of the comprehension around the statements for one item."""
+        for generator in reversed(self._of.generators):
+            for test in reversed(generator.ifs):
+                body = [self.at(ast.If(test=test, body=body, orelse=[]), test)]
+            items = generator.iter
+            if generator is self._of.generators[0]:
+                items = self.load(_ITEMS)
+            loop = ast.For(target=generator.target, iter=items, body=body, orelse=[])
+            body = [self.at(loop, generator.target)]
+        return body
+
+    def listing(self, text: str) -> ast.FunctionDef:
+        """The loop that fills a list, or the comprehension, both over items that are given."""
+        of_python = copied(self._of)
+        of_python.generators[0].iter = self.load(_ITEMS)
+        self._of = copied(self._of)
+        append = self.at(ast.Attribute(value=self.load(_LIST), attr="append", ctx=ast.Load()))
+        appended = ast.Call(func=append, args=[self._of.elt], keywords=[])
+        body = self._looped([self.at(ast.Expr(value=self.at(appended)), self._of.elt)])
+        place = map(self.constant, (self._of.lineno, self._of.col_offset))
+        made = self.callback(LOOPED, self.load(_ITEMS), *place)
+        test = self.callback(IS_FILLED, self.load(_LIST))
+        filled = [*body, self._return_of(_LIST)]
+        return self._definition(
+            text,
+            [_ITEMS],
+            [
+                self._store(_LIST, made),
+                self.at(ast.If(test=test, body=filled, orelse=[])),
+                self.at(ast.Return(value=of_python)),
+            ],
+        )
+
     def filling(self, text: str, has_dtype: bool) -> ast.FunctionDef:
         """The loop that fills an array, or the call of NumPy's function."""
         (generator,) = self._of.generators
@@ -243,18 +301,18 @@ class _Maker:
             value = self.at(ast.Call(func=self.load(_FUNCTION), args=[value], keywords=[]))
         place = self.at(ast.Name(id=_PLACE, ctx=ast.Store()))
         target = self.at(ast.Tuple(elts=[place, copied(generator.target)], ctx=ast.Store()))
-        put = self._callback(PUT, self.load(_ARRAY), self.load(_PLACE), value)
+        put = self.callback(PUT, self.load(_ARRAY), self.load(_PLACE), value)
         body: _Body = [self.at(ast.Expr(value=put), self._of.elt)]
         for test in reversed(generator.ifs):
             body = [self.at(ast.If(test=copied(test), body=body, orelse=[]), test)]
-        numbered = self._callback(NUMBERED, self.load(_ARRAY), self.load(_ITEMS))
+        numbered = self.callback(NUMBERED, self.load(_ARRAY), self.load(_ITEMS))
         loop = ast.For(target=target, iter=numbered, body=body, orelse=[])
-        result = self._callback(ARRAY_OF, self.load(_ARRAY))
+        result = self.callback(ARRAY_OF, self.load(_ARRAY))
         filled = [self.at(loop), self.at(ast.Return(value=result))]
         given = map(self.load, (_FUNCTION, _ITEMS, _DTYPE))
         about = map(self.constant, (not generator.ifs, self._of.lineno, self._of.col_offset))
-        array = self._callback(FILLED, *given, *about)
-        test = self._callback(IS_FILLED, self.load(_ARRAY))
+        array = self.callback(FILLED, *given, *about)
+        test = self.callback(IS_FILLED, self.load(_ARRAY))
         generator.iter, first = self.load(_ITEMS), generator.iter
         listed = copied(self._of)
         generator.iter = first
@@ -303,9 +361,9 @@ class _Maker:
 
     def _check(self, name: str) -> ast.stmt:
         arguments = [self.constant(name), self.load(name)]
-        return self.at(ast.Expr(value=self._callback(IS_PYTHONS, *arguments)))
+        return self.at(ast.Expr(value=self.callback(IS_PYTHONS, *arguments)))
 
-    def _callback(self, name: str, *arguments: ast.expr) -> ast.expr:
+    def callback(self, name: str, *arguments: ast.expr) -> ast.expr:
         """A call of a callback, which is put in by name."""
         function = self.load(f"{self._helper}.{name}")
         return self.at(ast.Call(func=function, args=[*arguments], keywords=[]))
@@ -338,62 +396,3 @@ class _Maker:
     def at(self, node: _Node, place: ast.AST | None = None) -> _Node:
         """``node`` at the line of the comprehension, or of a part of it."""
         return ast.copy_location(node, place or self._of)
-
-
-# ------------------------------------------------------------------------- of arrays and sequences
-def _sum_of(items, start):  # type: ignore[no-untyped-def]
-    total = start
-    for item in items:
-        total = total + item
-    return total
-
-
-def _max_of(items):  # type: ignore[no-untyped-def]
-    best = None
-    for item in items:
-        if best is None or item > best:
-            best = item
-    return best
-
-
-def _min_of(items):  # type: ignore[no-untyped-def]
-    best = None
-    for item in items:
-        if best is None or item < best:
-            best = item
-    return best
-
-
-def _is_sequence(args: tuple[Any, ...]) -> bool:
-    """Whether it is one argument with as many items as each call says."""
-    if not args or not isinstance(args[0], TracedArray | Items):
-        return False
-    return isinstance(args[0], Items) or args[0].ndim > 0
-
-
-@primitive(sum, complex=True)
-def summed(*args: Any, **kwargs: Any) -> Any:
-    """``sum(items, start)`` as the loop that it is."""
-    if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
-        return NotImplemented
-    start = args[1] if len(args) == 2 else kwargs.get("start", 0)
-    return current_trace().inlined(_sum_of, (args[0], start))
-
-
-def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
-    """``max(items)`` or ``min(items)`` as the loop that it is."""
-
-    @primitive(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
-            return otherwise(*args, **kwargs)
-        best = current_trace().inlined(loop, args)
-        if best is not None:
-            return best
-        if "default" in kwargs:
-            return kwargs["default"]
-        raise ValueError(f"{function.__name__}() of no items")
-
-
-_extremum(max, _max_of, largest)
-_extremum(min, _min_of, smallest)

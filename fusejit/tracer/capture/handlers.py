@@ -11,6 +11,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.host.numpy_forms import with_host_fallback
 from fusejit.tracer.np import numpy_source
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import OptionalTuple, UnionScalar
@@ -21,7 +22,13 @@ _STRUCTURED = ("fusejit.structured.", "fusejit.linalg.", "fusejit.ir.definitions
 def is_traced(obj: object) -> bool:
     """Whether ``obj`` stands for something that is known only when the kernel runs."""
     return isinstance(
-        obj, TracedArray | SymbolicNumber | MaskedElements | UnionScalar | OptionalTuple
+        obj,
+        TracedArray
+        | SymbolicNumber
+        | MaskedElements
+        | UnionScalar
+        | OptionalTuple
+        | TracedContainer,
     )
 
 

@@ -206,11 +206,23 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.value = self._callback("formatted", node.value, node.value)
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        sides = node.left, node.right
+        repeated = next((side for side in sides if isinstance(side, ast.List)), None)
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and repeated is not None and self.has_callbacks:
+            sides = (node.left, node.right) if repeated is sides[0] else (node.right, node.left)
+            return self._callback("repeated_list", node, *sides, *_place_of(node))
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
             node.right = self._callback("formatted", node.right, node.right)
         return node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        node.elts = self._all(node.elts)
+        if not isinstance(node.ctx, ast.Load) or not self.has_callbacks:
+            return node
+        node.elts = list(map(self._bound, node.elts))
+        return self._callback("listed", node, node, *_place_of(node))
 
     def visit_Set(self, node: ast.Set) -> ast.Set:
         node.elts = list(map(self._hashed, node.elts))
@@ -344,6 +356,12 @@ def _later(node: ast.expr) -> ast.Lambda:
 
 def has_walrus(node: ast.AST) -> bool:
     return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in walk(node))
+
+
+def _place_of(node: ast.expr) -> list[ast.expr]:
+    """Line and column of a node, as constants."""
+    numbers = (node.lineno, node.col_offset)
+    return [with_location(ast.Constant(value=number), node) for number in numbers]
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from fusejit.ir.traced import (
     HostLeaf,
     PathLeaf,
     ResultLeaf,
+    ResultList,
     ResultMapping,
     ResultSequence,
     ResultStructure,
@@ -27,6 +28,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
 from fusejit.tracer.ops.origins import Origin, track
@@ -65,6 +67,8 @@ class Results:
         self._containers = {id(copy): path for copy, _, path in trace.captured_reads.containers}
         self._result_indices: dict[int, int] = {}
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
+        self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
+        self._columns: dict[int, tuple[TracedArray, ...]] = {}
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
@@ -89,6 +93,8 @@ class Results:
             arrays[id(obj)] = obj
             for other in _choices(obj):
                 self._with_arrays(other, arrays)
+        elif isinstance(obj, TracedList):
+            return self._list(obj, arrays)
         elif id(obj) in self._containers:
             return obj
         elif type(obj) is tuple:
@@ -113,6 +119,16 @@ class Results:
             raise NeedsPython.at(self.where, f"returns a {type(obj).__name__} that holds itself")
         self._uses[id(copy)] += 1
         return copy
+
+    def _list(self, obj: TracedList, arrays: dict[int, TracedArray]) -> TracedList:
+        """A list that kernels fill, whose length is read here."""
+        if id(obj) not in self._lengths:
+            self._lengths[id(obj)] = obj.length_number()
+            self._columns[id(obj)] = obj.arrays()
+            for array in (self._lengths[id(obj)], *self._columns[id(obj)]):
+                arrays[id(array)] = array
+        self._uses[id(obj)] += 1
+        return obj
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""
@@ -199,6 +215,11 @@ class Results:
             return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
         if isinstance(obj, SymbolicNumber):
             return HostLeaf(obj.expr)
+        if isinstance(obj, TracedList):
+            length = self._result_index(self._lengths[id(obj)])
+            columns = iter(self._columns[id(obj)])
+            items = obj.result_columns(lambda: self._result_index(next(columns)))
+            return ResultList(length, items, self._number(obj))
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
         if isinstance(obj, Choice):

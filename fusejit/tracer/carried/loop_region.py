@@ -16,19 +16,14 @@ from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.loop_origins import LoopOrigins
-from fusejit.tracer.carried.regions import (
-    Region,
-    RegionNames,
-    describe,
-    flag_of,
-    is_tuple_like,
-    tuple_of,
-)
+from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
+from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import tuple_of
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -126,6 +121,8 @@ class LoopRegion(Region):
         What the names hold at the end of the body.
     counter : IterArg or None
         A number of the tracer's own.
+    aliases : AliasSets
+        The lists that are given away or frozen at the start of the body.
     after : dict of str to object
         What each name holds after the loop.
     """
@@ -149,6 +146,7 @@ class LoopRegion(Region):
         self.last_views: dict[int, TracedArray] = {}  # by the view that the body has
         self.origins = LoopOrigins(self)
         self._last: AffineExpr | None = None
+        self.aliases = AliasSets()
 
     # -- what each kind of loop says ---------------------------------------------------------------
     def can_peel(self) -> bool:

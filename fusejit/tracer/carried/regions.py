@@ -21,10 +21,10 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.ops.number_values import type_text
 from fusejit.tracer.ops.union_types import narrowed, type_of
-from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import (
     current_location,
@@ -34,6 +34,7 @@ from fusejit.tracer.program.locations import (
 )
 from fusejit.tracer.program.python_state import PythonState
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer, is_tuple, tuple_of
 from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -41,7 +42,7 @@ from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
 _OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
-_OF_VISITS = ("type", "item")  # what is kept of one visit
+_OF_VISITS = ("type", "item", "list")  # what is kept of one visit
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"
@@ -164,6 +165,8 @@ class Region:
             return obj if is_seen else Undefined(name, _MADE_INSIDE)
         if isinstance(obj, MaskedElements) and self._needs_array(name):
             obj = obj.selected()
+        if isinstance(obj, TracedContainer) and not trace.is_open(obj.home):
+            return Undefined(name, _MADE_INSIDE)
         left: tuple[AffineExpr, ...] = ()
         if isinstance(obj, SymbolicNumber):
             left = () if obj.affine is None else (obj.affine,)
@@ -190,7 +193,8 @@ class Region:
         """Ops go where they went before; nothing of Python's own may have changed meanwhile."""
         changed = self._states.pop().change()
         if changed is not None:
-            what = f"changes {changed[0]!r}, {changed[1]}, in a compiled loop or conditional"
+            self.trace.owned(Displays).require_traced(self.trace, changed.obj)
+            what = f"changes {changed.name!r}, {changed.kind}, in a compiled loop or conditional"
             raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
         block = self.trace.blocks.pop()
@@ -260,11 +264,6 @@ def _holds(held: Any, storage: Storage) -> bool:
     return root is storage or storage in root.copied_from
 
 
-def is_tuple(obj: Any) -> bool:
-    """Whether an object is a tuple, whose items are what the program has put there."""
-    return type(obj) is tuple or is_named_tuple(obj)
-
-
 def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
     """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
     if obj is None or isinstance(obj, OptionalTuple):
@@ -294,11 +293,6 @@ def _item(obj: Any, place: str) -> Any:
     if held is None:
         return ABSENT if obj is None else UNDEFINED
     return held[at] if at < len(held) else UNDEFINED
-
-
-def tuple_of(kind: type, items: Sequence[Any]) -> Any:
-    """A tuple of the class ``kind``."""
-    return getattr(kind, "_make", kind)(items)
 
 
 def is_array(obj: Any) -> bool:
@@ -337,7 +331,8 @@ def describe(obj: Any) -> str:
         return repr(obj)
     if isinstance(obj, Undefined):
         return "bound to another kind of object, or not at all,"
-    return f"a {type(obj).__name__}"
+    kind = obj.python_type if isinstance(obj, TracedContainer) else type(obj)
+    return f"a {kind.__name__}"
 
 
 def extents_are_captured(trace: Trace, extents: Sequence[AffineExpr]) -> bool:

@@ -15,9 +15,10 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.carried.regions import RegionNames
-from fusejit.tracer.flow.raises import ASSERTS, COMPUTED
+from fusejit.tracer.flow.raises import ASSERTS
 from fusejit.tracer.flow.traced_if import TracedIf, decide
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
+from fusejit.tracer.ops.checks import COMPUTED
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray

@@ -16,6 +16,7 @@ from fusejit.ir.ops import Loop
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.kinds import carried_as
 from fusejit.tracer.carried.late import LateArray, late_of
+from fusejit.tracer.carried.lists import begin_aliases
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.rows import ShrinkingBuffer
 from fusejit.tracer.carried.unbound import only_inside
@@ -30,6 +31,7 @@ def begin(loop: LoopRegion, names: Mapping[str, Any]) -> None:
     """Find what the names hold in the body; called before the body's block."""
     for name, obj in loop.find_before(names).copy().items():
         loop.carry(carried_as(loop, name, obj, names))
+    begin_aliases(loop)
 
 
 def show(loop: LoopRegion) -> None:
@@ -57,8 +59,8 @@ def hand_on(
     if counter is not None:
         numbers.append(counter)
     behind = LiveOutArrays(trace, loop.new_buffer)
-    for name in buffers:
-        loop.carried[name].store(names[name], behind)
+    for name, one in loop.carried.items():
+        one.store(names.get(name, UNDEFINED), behind)
     loop.require_trips(1 + max((loop.num_moved_on(n, names) for n in buffers), default=0))
     loop.origins.leave(names, loop.runs is True and loop.can_peel())
     _require_unchanged_objects(loop, names)

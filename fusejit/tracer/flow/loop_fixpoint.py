@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fusejit.tracer.carried.lists import settle_aliases
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
@@ -34,6 +35,7 @@ def settle(loop: LoopRegion, names: Mapping[str, Any]) -> None:
     for name in sorted(now, key=lambda n: n not in fresh):  # what makes loop buffers first
         loop.carried[name].widen(now[name])
     _refuse_shared_memory(loop)
+    settle_aliases(loop)
 
 
 def _find_swaps(loop: LoopRegion) -> None:

@@ -17,6 +17,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
@@ -26,6 +27,8 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
 
     ``is_in`` is Python's own test, made in the user's function.
     """
+    if isinstance(container, TracedContainer):
+        return container.contains(item)
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
         if is_number(item) or isinstance(item, TracedArray):
             same = operator_call(np.equal, (container, item))

@@ -19,15 +19,9 @@ from fusejit.ir.host_calls import deferred_ops
 from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.tracer.builder.trace import current_trace, running_trace
 from fusejit.tracer.flow.traced_if import TracedIf
-from fusejit.tracer.ops.checks import EXTENTS_DIFFER
+from fusejit.tracer.ops.checks import COMPUTED, EXTENTS_DIFFER, RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.program.fallback import Fallback
-
-RAISE = "raise "
-"""What the error of a check begins with that stands for a ``raise``; the class follows."""
-
-COMPUTED = "computed"
-"""The error of a check that the kernel cannot raise itself: its text is computed, say."""
 
 ASSERTS = (
     "asserts something about elements, after a store to an argument, with a message that is "

@@ -16,7 +16,7 @@ from fusejit.errors import NeedsPython
 from fusejit.ir.ops import Cond, Loop
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
-from fusejit.tracer.carried.regions import is_array, is_tuple, is_untraced_value
+from fusejit.tracer.carried.regions import is_array, is_untraced_value
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
 from fusejit.tracer.ops.union_operators import for_each_type, is_none
@@ -24,6 +24,7 @@ from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.callables import is_traced_type
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar

@@ -61,6 +61,7 @@ class TracedFor(LoopRegion):
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.peeled = 0
+        self._sizes: list[int] = []  # changes of the containers that it runs over, so far
         self._counter: Value | None = None
 
     def own_names(self) -> frozenset[str]:
@@ -151,10 +152,13 @@ class TracedFor(LoopRegion):
     def _begin_body(self, names: Mapping[str, Any]) -> None:
         """Open the body's block, in which the item is computed."""
         loop_body.begin(self, names)
-        if self.flags:
+        assert self.items is not None
+        self._sizes = [one.num_changes for one in self.items.containers]
+        if self.flags or self.decided("live"):
             self._counter = self.carry_counter((Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
-        self.symbol = self.trace.locals.add(0, AffineExpr.const(0), self.trips - 1)
+        last = None if self.decided("live") else self.trips - 1
+        self.symbol = self.trace.locals.add(0, AffineExpr.const(0), last)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
         loop_body.show(self)
@@ -186,6 +190,7 @@ class TracedFor(LoopRegion):
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
+        self._require_items()
         settle(self, names)
         counter = None
         if self._counter is not None:
@@ -206,13 +211,28 @@ class TracedFor(LoopRegion):
             op = Loop(carried=self.starts(), body=body, condition=self._condition(body))
         loop_body.finish(self, op)
 
+    def _require_items(self) -> None:
+        """Ask again in each iteration for the size of a container that the body has changed."""
+        assert self.items is not None
+        sizes = [one.num_changes for one in self.items.containers]
+        if sizes != self._sizes and not self.decided("live"):
+            if not self.items.follows:
+                what = "changes the length of a list that a loop runs over"
+                raise needs_python(what, "run over a copy of it")
+            self.decide(True, "live")
+
     def _condition(self, body: Block) -> Block:
         """The loop goes on while items are left and nothing has stopped it."""
         assert self._counter is not None
         block = Block(arguments=body.arguments)
         self.open(block)
         counter = TracedArray.of_value(self.trace, self._counter)
-        go_on = arithmetic(np.less, counter, affine_number(self.trace, self.trips))
+        assert self.items is not None
+        size: Any = affine_number(self.trace, self.trips)
+        if self.decided("live"):
+            (container,) = self.items.containers
+            size = container.size()
+        go_on = arithmetic(np.less, counter, size)
         block.yields = (loop_body.unless_stopped(self, go_on).value(),)
         return self.close()
 

@@ -33,6 +33,7 @@ from fusejit.tracer.carried.joined import (
     JoinedObject,
     Same,
 )
+from fusejit.tracer.carried.lists import JoinedList, join_aliases, joined_list
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
 from fusejit.tracer.carried.regions import (
     Region,
@@ -41,10 +42,10 @@ from fusejit.tracer.carried.regions import (
     flag_of,
     is_array,
     is_held,
-    is_tuple,
     items_of,
     same_object,
 )
+from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
@@ -52,6 +53,7 @@ from fusejit.tracer.ops.union_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_span
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, Undefined
@@ -74,6 +76,7 @@ class TracedIf(Region):
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
         self._prefix_buffers = PrefixBuffers(self)
+        self._aliases = AliasSets()  # before the conditional, then after its first block
 
     def type_test(self) -> TypeTest | None:
         """What the condition says of the type of a number in the block that is open."""
@@ -86,6 +89,7 @@ class TracedIf(Region):
         assert self.predicate is not None
         self.predicate.value()
         self._before = {name: self.look_up(names, name) for name in self.names}
+        self._aliases = self.trace.owned(Aliases).now
         self.open(Block())
 
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -93,6 +97,8 @@ class TracedIf(Region):
         self._then = {name: self.look_up(names, name) for name in self.names}
         self._prefix_buffers.open(self._then, self._before)
         self._then_block = self.close()
+        aliases = self.trace.owned(Aliases)
+        self._aliases, aliases.now = aliases.now, self._aliases
         self.open(Block())
         return tuple(self._before.values())
 
@@ -128,6 +134,9 @@ class TracedIf(Region):
             kinds[name] = seen.setdefault((id(pair[0]), id(pair[1])), one) if is_array_ else one
         contents = [*dict.fromkeys(kinds.values())]
         arrays = [one for one in contents if isinstance(one, JoinedArray)]
+        lists = [one for one in contents if isinstance(one, JoinedList)]
+        aliases = self.trace.owned(Aliases)
+        aliases.now = join_aliases(lists, (self._aliases, aliases.now))
         counts = self._prefix_buffers.count([o for o in contents if isinstance(o, JoinedRows)])
         objects = [*map(JoinedObject, arrays)] if are_tracked(self.trace) else []
         entries: list[Joined] = [*contents, *counts, *objects]
@@ -178,6 +187,9 @@ class TracedIf(Region):
             return JoinedArray(self._told(branches, names))
         elif self._prefix_buffers.is_cut(name, *pair):
             return self._prefix_buffers.put(self._told(branches, names))
+        lists = joined_list(branches, self._before.get(name), name in self.live)
+        if lists is not None:
+            return lists
         kinds = " or ".join(map(describe, pair))
         return _untold(branches, f"is {kinds}, depending on a condition")
 
@@ -282,7 +294,7 @@ def decide(condition: Any) -> Any:
     condition = narrowed(condition)
     if isinstance(condition, OptionalTuple):
         return condition.tag if condition.items else False
-    if is_union_scalar(condition):
+    if is_union_scalar(condition) or isinstance(condition, TracedContainer):
         return truth_of(condition)
     if isinstance(condition, SymbolicNumber):
         decisions = condition.trace.decisions

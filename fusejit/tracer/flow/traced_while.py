@@ -28,6 +28,7 @@ from fusejit.tracer.flow.loop_fixpoint import settle
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.unrolling import UnrollBudget
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -97,8 +98,10 @@ class TracedWhile(LoopRegion):
         return TracedArray.of_value(trace, result)
 
     def _is_true(self, condition: Any) -> bool:
-        if is_union_scalar(condition) or (
-            isinstance(condition, TracedArray) and not condition.ndim
+        if (
+            isinstance(condition, TracedContainer)
+            or is_union_scalar(condition)
+            or (isinstance(condition, TracedArray) and not condition.ndim)
         ):
             self.decide(True, "traced")
         if isinstance(condition, SymbolicNumber):

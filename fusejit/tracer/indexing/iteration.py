@@ -10,11 +10,12 @@ import builtins
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Block
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
@@ -30,6 +31,7 @@ from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 
@@ -46,7 +48,8 @@ class Items:
     """A sequence of ``length`` items; ``item(k)`` is the one of number ``k``, an int or a number.
 
     It has none where the length is negative, as ``range(-1)``. An iterator, such as a ``zip``, has
-    a cursor.
+    a cursor. Those of ``containers`` may become more, or fewer, while a loop runs over them; where
+    they are items of one container, it ``follows``: it ends where there are no more.
 
     Python itself may iterate over it too, where the length is then exact.
     """
@@ -54,6 +57,8 @@ class Items:
     length: AffineExpr
     item: Callable[[Any], Any]
     cursor: Cursor | None = None
+    containers: tuple[TracedContainer, ...] = ()
+    follows: bool = True
 
     def begin(self) -> None:
         """Note that something runs over the items."""
@@ -85,6 +90,9 @@ def items_of(obj: Any) -> Items | None:
     """The items of something that a traced loop can run over."""
     if isinstance(obj, Items):
         return obj
+    if isinstance(obj, TracedContainer):
+        found: Items = obj.items()
+        return found
     if type(obj) is range:
         start, step = obj.start, obj.step
         return Items(AffineExpr.const(len(obj)), lambda k: start + k * step)
@@ -148,7 +156,9 @@ def _iterator(length: AffineExpr, item: Callable[[Any], Any], *of: Items) -> Ite
     """Items that can be run over once, which runs over those that they are made of."""
     for items in of:
         items.begin()
-    return Items(length, item, Cursor(current_trace().block))
+    containers = tuple(one for items in of for one in items.containers)
+    follows = length == of[0].length and len(of) == 1 and of[0].follows
+    return Items(length, item, Cursor(current_trace().block), containers, follows)
 
 
 @primitive(enumerate, complex=True)
@@ -169,7 +179,8 @@ def reversed_of(sequence: Any) -> Any:
     if items.cursor is not None:
         raise numpy_raises("TypeError: an iterator is not reversible")
     last = affine_number(current_trace(), items.length - 1)
-    return _iterator(items.length, lambda k: items.item(last - k))
+    made = _iterator(items.length, lambda k: items.item(last - k), items)
+    return replace(made, follows=False)
 
 
 @primitive(zip, complex=True)
@@ -192,11 +203,26 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
         if strict:
             if not decisions.equal(length, part.length, "the sequences of a zip are equally long"):
                 raise numpy_raises("ValueError: zip() arguments of different lengths")
-        elif not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
-            length = part.length
+        else:
+            length = _shorter(length, part.length)
     return _iterator(length, lambda k: tuple(p.item(k) for p in known), *known)
+
+
+def _shorter(one: AffineExpr, other: AffineExpr) -> AffineExpr:
+    """The smaller of two lengths, which a zip has."""
+    trace = current_trace()
+    try:
+        is_one = trace.decisions.at_most(one, other, "the shortest sequence of a zip")
+        return one if is_one else other
+    except Varies:
+        pass
+
+    def least(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op("minimum", [ref(one), ref(other)], I64)
+
+    return bound_number(trace, scalar(trace, "shorter", I64, least), None, None)
 
 
 def _traced_items(obj: Any) -> Items | None:
     """Items whose number is not an int of the program's text."""
-    return items_of(obj) if isinstance(obj, Items | TracedArray) else None
+    return items_of(obj) if isinstance(obj, Items | TracedArray | TracedContainer) else None

@@ -57,10 +57,23 @@ def is_strided(index: tuple[Any, ...], trace: Trace) -> bool:
 
 
 def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int = 0) -> AffineExpr:
-    """An index that may be negative as one that counts from the start; a check that it is there.
+    """An index that may be negative as one that counts from the start; a check that it is there."""
+    start, is_inside = wrapped_index(trace, index, size)
+    if is_inside is not None:
+        canonical = trace.decisions.canonical
+        shown = CheckedIndex(canonical(index), axis, canonical(size))
+        reason = "an index is out of bounds"
+        trace.emit(Assert(condition=is_inside, reason=reason, shown=shown))
+    return start
+
+
+def wrapped_index(
+    trace: Trace, index: AffineExpr, size: AffineExpr
+) -> tuple[AffineExpr, Value | None]:
+    """An index that may be negative as one that counts from the start, and whether it is there.
 
     ``start = index + size if index < 0 else index`` is inside if it is, as an unsigned number,
-    below ``size``: one comparison.
+    below ``size``: one comparison. None stands for it where that has been checked.
     """
 
     def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
@@ -69,7 +82,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     key = ("index", index, size)
     known = trace.locals.find_bound(key)
     if known is not None:
-        return known
+        return known, None
     value = scalar(trace, "wrapped", I64, wrapped)
     start = _bound(trace, key, value, AffineExpr.const(0), size - 1)
 
@@ -77,11 +90,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
         ends = [builder.cast(ref(expr), U64) for expr in (start, size)]
         return builder.op("less", ends, BOOL)  # of unsigned numbers: below 0 is too large
 
-    ok = scalar(trace, "in_bounds", BOOL, is_inside)
-    canonical = trace.decisions.canonical
-    shown = CheckedIndex(canonical(index), axis, canonical(size))
-    trace.emit(Assert(condition=ok, reason="an index is out of bounds", shown=shown))
-    return start
+    return start, scalar(trace, "in_bounds", BOOL, is_inside)
 
 
 def _from_start(

@@ -43,6 +43,12 @@ EXTENTS_DIFFER = "ValueError"
 """The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
 
 
+RAISE = "raise "
+"""What the error of a check begins with that stands for a ``raise``; the class follows."""
+
+COMPUTED = "computed"
+"""The error of a check that the kernel cannot raise itself: its text is computed, say."""
+
 BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
 """The kinds of checks for numbers that Python has and kernels have not."""
 

@@ -17,6 +17,7 @@ from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL, C128, F64, I64, Operand, operand_of
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, is_host_number
 from fusejit.tracer.values.union_scalar import UNION_OPS, is_union_scalar
@@ -143,6 +144,8 @@ def truth_of(obj: Any) -> Any:
         return ARRAY_OPS.operator(np.not_equal, (as_strong(obj), 0))
     if isinstance(obj, SymbolicNumber) and obj.is_local:
         return truth_of(kernel_number(obj))
+    if isinstance(obj, TracedContainer):
+        return obj.truth()
     return UNION_OPS.truth(obj) if is_union_scalar(obj) else bool(obj)
 
 

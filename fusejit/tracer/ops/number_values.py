@@ -35,6 +35,12 @@ def types_of_values(type_: NumberType | UnionType) -> tuple[NumberType, ...]:
     return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, UnionType) else (type_,)
 
 
+def class_of(type_: NumberType) -> type:
+    """The class that a number of a type has in the program."""
+    kind, dtype = type_
+    return dtype.type if kind is Kind.SCALAR else type(dtype.type(0).item())
+
+
 def zero(type_: NumberType | UnionType) -> Any:
     """A number of a type that nothing reads, or the first of several types."""
     own = type_.types[0] if isinstance(type_, UnionType) else type_

@@ -18,7 +18,7 @@ from types import (
     MethodType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 from fusejit.ir.raw_reads import defined_by, fields_of, members_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
@@ -27,6 +27,14 @@ from fusejit.tracer.program.locations import is_of_program, user_frames
 
 _MAX_OBJECTS = 10_000
 _ATOMS = (*CONSTANT_TYPES, range, slice)
+
+
+class Change(NamedTuple):
+    """An object that a body has changed, and a name that leads to it."""
+
+    name: str
+    kind: str
+    obj: Any
 
 
 class PythonState:
@@ -47,18 +55,18 @@ class PythonState:
             for name, obj in names.items():
                 self._note(name, obj)
 
-    def change(self) -> tuple[str, str] | None:
-        """Name and kind of an object that is not what it was."""
+    def change(self) -> Change | None:
+        """An object that is not what it was."""
         for frame, before in zip(self._frames, self._names, strict=True):
             now = self._locals(frame)
             for name in before:
                 own = name in self._own and frame is self._frames[0]
                 if not own and not _same(before[name], now.get(name)):
-                    return name, "a name of an enclosing function"
+                    return Change(name, "a name of an enclosing function", None)
         for name, obj, content in self._before.values():
             now_holds = tuple(_content(obj))
             if len(now_holds) != len(content) or not all(map(_same, now_holds, content)):
-                return name, _kind(obj)
+                return Change(name, _kind(obj), obj)
         return None
 
     def _locals(self, frame: FrameType) -> dict[str, Any]:
@@ -77,6 +85,30 @@ class PythonState:
                 raise Fallback(f"more than {_MAX_OBJECTS} Python objects around a traced loop")
             self._before[id(one)] = (name, one, content)
             pending += content
+
+
+def is_shared(obj: Any, name: str) -> bool:
+    """Whether the user's frames lead to a container by more than one name of the innermost one.
+
+    An ``enumerate`` of it is such a way, too.
+    """
+    frames = user_frames()
+    pending = [
+        held
+        for depth, frame in enumerate(frames)
+        for one, held in frame.f_locals.items()
+        if is_of_program(one) and (depth or one != name)
+    ]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one is obj or any(obj is container for container in getattr(one, "containers", ())):
+            return True
+        if isinstance(one, _ATOMS) or id(one) in seen or _is_of_the_trace(one):
+            continue
+        seen.add(id(one))
+        pending += _content(one)
+    return False
 
 
 def _is_of_the_trace(obj: Any) -> bool:

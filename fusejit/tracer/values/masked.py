@@ -24,8 +24,8 @@ from fusejit.ir.ops import GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.program.active_trace import makes_text
-from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.program.fallback import Retrace, numpy_raises
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operator_names import install_operators
 
@@ -54,7 +54,7 @@ class MaskedElements:
         The mask, with the extents of the first axes of the array.
     """
 
-    __slots__ = ("_has_views", "_origin", "_selected", "array", "mask")
+    __slots__ = ("_has_views", "_home", "_origin", "_place", "_selected", "array", "mask")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: TracedArray, mask: Value) -> None:
@@ -63,6 +63,10 @@ class MaskedElements:
         self._selected: TracedArray | None = None
         self._has_views = False
         self._origin: tuple[MaskedElements, Any] | None = None
+        trace = array.trace
+        self._home, self._place = trace.block, ("selected", str(current_location()))
+        if self._place in trace.table:
+            self.selected()
 
     @staticmethod
     def select(array: TracedArray, mask: Value) -> MaskedElements:
@@ -73,12 +77,20 @@ class MaskedElements:
         return MaskedElements(ARRAY_OPS.copy(array, "K"), mask)
 
     def selected(self) -> TracedArray:
-        """The elements as an array of their own, which NumPy makes between kernels."""
+        """The elements as an array of their own, which NumPy makes between kernels.
+
+        If a loop or a conditional asks for it first, the trace starts again, and it is there before
+        it: all iterations, and what comes behind, have one array.
+        """
+        trace = self.array.trace
+        if self._selected is None and self._home is not trace.block and self._home in trace.blocks:
+            trace.table[self._place] = True
+            raise Retrace
         if self._selected is None and self._origin is not None:
             whole, index = self._origin
             self._selected = whole.selected()[index]
         if self._selected is None:
-            mask = TracedArray.of_value(self.array.trace, self.mask)
+            mask = TracedArray.of_value(trace, self.mask)
             select = ARRAY_OPS.selected if self.ndim == 1 else ARRAY_OPS.selected_rows
             self._selected = select(self.array, mask)
             self._selected.is_ndarray = True

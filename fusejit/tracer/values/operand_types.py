@@ -15,6 +15,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -88,6 +89,8 @@ def operand_of(obj: Any) -> Operand:
         return operand_of(current_trace().captured_reads.unfollowed(obj))
     if isinstance(obj, MaskedElements):
         return operand_of(obj.selected())
+    if isinstance(obj, TracedContainer):
+        return operand_of(obj.as_array())
     number = number_of_subclass(obj, Kind.ARRAY)
     if number is not None:
         return Operand(number.dtype, literal=number)
@@ -98,7 +101,7 @@ def contains_traced(obj: Any) -> bool:
     """Whether a traced value occurs in nested sequences."""
     if isinstance(obj, list | tuple):
         return any(map(contains_traced, obj))
-    return isinstance(obj, TracedArray | SymbolicNumber)
+    return isinstance(obj, TracedArray | SymbolicNumber | TracedContainer)
 
 
 def supported(dtype: np.dtype) -> np.dtype:
@@ -200,4 +203,4 @@ def represented_type(obj: Any) -> type:
         if obj.numpy_class is None:
             raise needs_python("asks for the class of an array that may be a memmap", MOVE_OUTSIDE)
         return obj.scalar_type or obj.numpy_class
-    return type(obj)
+    return obj.python_type if isinstance(obj, TracedContainer) else type(obj)

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.launcher.runtime import marked
+from fusejit.codegen.launcher.launcher_results import indices_of
+from fusejit.codegen.launcher.runtime import list_of, marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
@@ -30,6 +31,7 @@ from fusejit.ir.traced import (
     HostLeaf,
     PathLeaf,
     ResultLeaf,
+    ResultList,
     ResultMapping,
     ResultSequence,
     ResultStructure,
@@ -230,6 +232,11 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
         case ResultSequence():
             make = getattr(structure.type, "_make", structure.type)  # a named tuple
             return make(assemble(i, results, paths, names) for i in structure.items)
+        case ResultList():
+            if structure.columns is None:
+                return []
+            length, *columns = (results[index] for index in indices_of(structure))
+            return list_of(structure.columns, int(length), iter(columns))
         case ResultMapping():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return dict(zip(structure.keys, items, strict=True))

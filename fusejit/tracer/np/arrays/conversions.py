@@ -25,6 +25,7 @@ from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.guards import is_converted_by_user_code
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import as_array as with_selected
 from fusejit.tracer.values.operand_types import (
     can_cast,
@@ -156,6 +157,13 @@ def array_of(
     return with_leading_axes(_converted(object, dtype, copy, _order(order)), rank)
 
 
+def require_dtype_of_items(obj: Any, array: TracedArray, wanted: np.dtype) -> None:
+    """Leave a list to Python whose items are converted one by one, with checks of their own."""
+    if isinstance(obj, TracedContainer) and wanted != array.dtype:
+        what = f"makes an array of {wanted} of a list of {array.dtype}"
+        raise needs_python(what, "convert it afterwards: np.array(xs).astype(..)")
+
+
 def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
     """An array with the dtype and order that are asked for; ``copy`` as in `np.array`."""
     mode = getattr(np, "_CopyMode", None)  # SciPy asks with it for a copy where one is needed
@@ -175,6 +183,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
         return _of_list(obj, dtype, order)
     array = array_from(obj)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
+    require_dtype_of_items(obj, array, wanted)
     operand = operand_of(obj)
     require_int_fits(operand, wanted)
     if operand.array is None:  # known before the kernel runs

@@ -22,6 +22,7 @@ from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.kernel_indices import is_strided
 from fusejit.tracer.indexing.view_functions import array_of_scalar, same_view
 from fusejit.tracer.np.arrays import strided
+from fusejit.tracer.np.arrays.conversions import require_dtype_of_items
 from fusejit.tracer.np.arrays.mask_indices import (
     is_mask,
     positions,
@@ -39,6 +40,7 @@ from fusejit.tracer.ops.stores import (
 from fusejit.tracer.ops.union_operators import as_integer, store
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
 from fusejit.tracer.values.operand_types import Operand, contains_traced, operand_of
 from fusejit.tracer.values.subclass_numbers import stored
@@ -99,6 +101,9 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         return
     if isinstance(value, list | tuple) and array.dtype.kind in "iu" and contains_traced(value):
         value = ARRAY_OPS.array_of_list(value, array.dtype)
+    if isinstance(value, TracedContainer):
+        items, value = value, value.as_array()
+        require_dtype_of_items(items, value, array.dtype)
     index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)

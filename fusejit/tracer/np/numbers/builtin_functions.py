@@ -17,6 +17,7 @@ from fusejit.tracer.indexing.basic import require_int_fits
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import as_array
 from fusejit.tracer.values.operand_types import contains_traced, operand_of, represented_type
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, apply_host, is_host_number
@@ -30,7 +31,7 @@ def is_instance(obj: Any, class_or_tuple: Any) -> Any:
         of_memmap, of_ndarray = (issubclass(c, class_or_tuple) for c in (np.memmap, np.ndarray))
         if of_memmap == of_ndarray:
             return of_memmap
-    if isinstance(obj, SymbolicNumber | TracedArray):
+    if isinstance(obj, SymbolicNumber | TracedArray | TracedContainer):
         return issubclass(represented_type(obj), class_or_tuple)
     return NotImplemented
 
@@ -38,7 +39,7 @@ def is_instance(obj: Any, class_or_tuple: Any) -> Any:
 @primitive(type, complex=True)
 def type_of(*args: Any, **kwargs: Any) -> Any:
     """``type(x)`` of what the object stands for."""
-    if len(args) == 1 and isinstance(args[0], SymbolicNumber | TracedArray):
+    if len(args) == 1 and isinstance(args[0], SymbolicNumber | TracedArray | TracedContainer):
         return represented_type(args[0])
     return NotImplemented
 
@@ -46,6 +47,8 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
 @primitive(len, complex=True)
 def length(obj: Any) -> Any:
     """``len(x)`` of an array: its first extent as a number."""
+    if isinstance(obj, TracedContainer):
+        return obj.size()
     obj = as_array(obj)
     if not isinstance(obj, TracedArray):
         return NotImplemented
@@ -139,6 +142,8 @@ def _convert(kind: type, op: str) -> Callable[..., Any]:
 @primitive(bool, complex=True)
 def truth(x: Any = False) -> Any:
     """``bool(x)``: a decision."""
+    if isinstance(x, TracedContainer):
+        return x.truth()
     if isinstance(x, TracedArray) and x.kind is Kind.ARRAY and not x.ndim:
         return PRIMITIVES[bool](x[()])
     return bool(x)

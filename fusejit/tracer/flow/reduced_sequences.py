@@ -1,0 +1,71 @@
+"""``sum``, ``max`` and ``min`` of arrays, lists and ranges as the loops that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.np.numbers.python_functions import largest, smallest
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
+
+
+def _sum_of(items, start):  # type: ignore[no-untyped-def]
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def _max_of(items):  # type: ignore[no-untyped-def]
+    best = None
+    for item in items:
+        if best is None or item > best:
+            best = item
+    return best
+
+
+def _min_of(items):  # type: ignore[no-untyped-def]
+    best = None
+    for item in items:
+        if best is None or item < best:
+            best = item
+    return best
+
+
+def _is_sequence(args: tuple[Any, ...]) -> bool:
+    """Whether it is one argument with as many items as each call says."""
+    if not args or not isinstance(args[0], TracedArray | TracedContainer | Items):
+        return False
+    return not isinstance(args[0], TracedArray) or args[0].ndim > 0
+
+
+@primitive(sum, complex=True)
+def summed(*args: Any, **kwargs: Any) -> Any:
+    """``sum(items, start)`` as the loop that it is."""
+    if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
+        return NotImplemented
+    start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+    return current_trace().inlined(_sum_of, (args[0], start))
+
+
+def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
+    """``max(items)`` or ``min(items)`` as the loop that it is."""
+
+    @primitive(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
+            return otherwise(*args, **kwargs)
+        best = current_trace().inlined(loop, args)
+        if best is not None:
+            return best
+        if "default" in kwargs:
+            return kwargs["default"]
+        raise ValueError(f"{function.__name__}() of no items")
+
+
+_extremum(max, _max_of, largest)
+_extremum(min, _min_of, smallest)

@@ -1,0 +1,44 @@
+"""Lists that the program may reach in two ways, while a trace has two copies of them.
+
+``rows.append(row)`` puts a copy of ``row`` into the memory of ``rows``: the list itself is *given*
+away, and must not be used under its old name. ``best = cur`` makes a copy, too, and both lists are
+*frozen*: they may be read. Both end where the name gets another list, in most programs at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class AliasSets(NamedTuple):
+    """The keys of lists that are given away, and of those that are frozen, at one place."""
+
+    given: frozenset[Any] = frozenset()
+    frozen: frozenset[Any] = frozenset()
+
+    def without(self, one: Any) -> AliasSets:
+        """The sets after ``one`` has become another list."""
+        return AliasSets(self.given - {one.key}, self.frozen - {one.key})
+
+    def joined(self, other: AliasSets) -> AliasSets:
+        """The sets after either of two branches."""
+        return AliasSets(self.given | other.given, self.frozen | other.frozen)
+
+
+class Aliases:
+    """The sets where one trace is now."""
+
+    def __init__(self) -> None:
+        self.now = AliasSets()
+
+    def give(self, one: Any) -> None:
+        """Note that a list has been put into another one."""
+        self.now = self.now._replace(given=self.now.given | {one.key})
+
+    def freeze(self, *lists: Any) -> None:
+        """Note that lists may be one object."""
+        self.now = self.now._replace(frozen=self.now.frozen.union(one.key for one in lists))
+
+    def renew(self, one: Any) -> None:
+        """Note that the memory of a list now stands for another one."""
+        self.now = self.now.without(one)

@@ -1,0 +1,248 @@
+"""`AnyList`: what programs do with lists, whatever memory their items are in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import Assert
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.values import Value
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.indexing.kernel_indices import (
+    affine_index,
+    clamped_slice,
+    scalar,
+    wrapped_index,
+)
+from fusejit.tracer.lists import list_methods
+from fusejit.tracer.ops.checks import RAISE
+from fusejit.tracer.ops.kernel_numbers import is_number, truth_of
+from fusejit.tracer.ops.union_operators import as_integer
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.operand_types import BOOL, I64
+from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
+
+
+class AnyList(TracedContainer):
+    """A list of the kernel: the operations of Python's lists over a few of its memory.
+
+    Attributes
+    ----------
+    trace : Trace
+    key : tuple
+        What decisions about it are kept under.
+    num_changes : int
+        Of its length, so far.
+    """
+
+    python_type = list
+    trace: Trace
+    key: tuple[Any, ...]
+    num_changes = 0
+
+    # -- memory -----------------------------------------------------------------------------------
+    def length(self) -> AffineExpr:
+        """The number of items at this place of the program."""
+        raise NotImplementedError
+
+    def set_length(self, length: AffineExpr) -> None:
+        """Have it hold that many items."""
+        raise NotImplementedError
+
+    def require_room(self, length: AffineExpr) -> None:
+        """Make room for an item behind so many."""
+        raise NotImplementedError
+
+    def note_moved(self) -> None:
+        """Note that another list may be where one of its lists was."""
+        raise NotImplementedError
+
+    def load(self, at: AffineExpr) -> Any:
+        """The item at a place where there is one."""
+        raise NotImplementedError
+
+    def store(self, at: AffineExpr, item: Any) -> None:
+        """Store an item at a place where there is room."""
+        raise NotImplementedError
+
+    # -- length -----------------------------------------------------------------------------------
+    def size(self) -> SymbolicNumber | int:
+        """``len(xs)``."""
+        return affine_number(self.trace, self.length())
+
+    def truth(self) -> TracedArray | bool:
+        """Whether there are items."""
+        size: Any = self.size()
+        found: TracedArray | bool = truth_of(size > 0)
+        return found
+
+    # -- checks -----------------------------------------------------------------------------------
+    def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
+        """Leave it to Python what is done; in a loop or a conditional, the list from the start."""
+        if self.trace.regions:
+            self.leave_to_python(what, remedy)
+        super().refuse(what, remedy)
+
+    def leave_to_python(self, what: str, remedy: str) -> NoReturn:
+        """Start again with Python's list."""
+        if self.trace.table.get((self.key, "list")) is True:
+            self.trace.table[self.key, "list"] = (what, remedy)
+            raise Retrace
+        super().refuse(what, remedy)
+
+    def _check(self, condition: Value, error: str, reason: str) -> None:
+        self.trace.emit(Assert(condition=condition, reason=reason, error=error))
+
+    def _require_items(self, length: AffineExpr, what: str) -> None:
+        """Raise IndexError where there are no items."""
+
+        def has_items(builder: PayloadBuilder, ref: Any) -> int:
+            return builder.op("greater", [ref(length), builder.const(0, I64)], BOOL)
+
+        self._check(scalar(self.trace, "has_items", BOOL, has_items), _INDEX_ERROR, what)
+
+    def _index(self, index: Any, what: str) -> AffineExpr:
+        """An index, counted from the start; raises IndexError where there is no such item."""
+        trace, size = self.trace, self.length()
+        index = as_integer(index)
+        if not is_number(index):
+            self._refuse()
+        local = affine_index(trace, index)
+        at = as_affine(index, _NO_INDEX) if local is None else local
+        start, is_inside = wrapped_index(trace, at, size)
+        if is_inside is not None:
+            self._check(is_inside, _INDEX_ERROR, what)
+        return start
+
+    # -- what programs do with it -----------------------------------------------------------------
+    def methods(self) -> frozenset[str]:
+        """Those of Python's lists that are compiled."""
+        return _METHODS
+
+    def append(self, item: Any) -> None:
+        """``xs.append(item)``."""
+        length = self.length()
+        self.require_room(length)
+        self.store(length, item)
+        self.set_length(length + 1)
+
+    def pop(self, *index: Any) -> Any:
+        """``xs.pop()``; see `list_methods.pop` for other places than the end."""
+        if index and not (type(index[0]) is int and index[0] == -1):
+            return self.trace.inlined(list_methods.pop, (self, *index))
+        length = self.length()
+        self._require_items(length, "pop from empty list")
+        item = self.load(length - 1)
+        if isinstance(item, AnyList):
+            item = self.trace.inlined(list_methods.copied, (item,))
+        self.set_length(length - 1)
+        self.note_moved()
+        return item
+
+    def clear(self) -> None:
+        """``xs.clear()``."""
+        self.set_length(AffineExpr.const(0))
+        self.note_moved()
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is slice:
+            return self._part(index)
+        return self.load(self._index(index, "list index out of range"))
+
+    def __setitem__(self, index: Any, item: Any) -> None:
+        self.store(self._index(index, "list assignment index out of range"), item)
+        self.note_moved()
+
+    def _part(self, index: slice) -> Any:
+        """``xs[i:j:k]``, a list of its own."""
+        step = 1 if index.step is None else index.step
+        if type(step) is not int or not step:
+            self._refuse()
+        return self.trace.inlined(list_methods.part, (self, *self._ends(index, step), step))
+
+    def _ends(self, index: slice, step: int) -> tuple[Any, Any]:
+        """The first place of a slice, and how many there are."""
+        start, stop = self._bound(index.start), self._bound(index.stop)
+        first, count = clamped_slice(self.trace, start, stop, step, self.length())
+        return affine_number(self.trace, first), affine_number(self.trace, count)
+
+    def _bound(self, bound: Any) -> AffineExpr | None:
+        if bound is None:
+            return None
+        bound = as_integer(bound)
+        local = affine_index(self.trace, bound)
+        return as_affine(bound, _NO_INDEX) if local is None else local
+
+    def contains(self, item: Any) -> Any:
+        """``item in xs``."""
+        return self.trace.inlined(list_methods.contains, (self, item))
+
+    def __add__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.joined, (self, _require_list(other)))
+
+    def __radd__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.joined, (_require_list(other), self))
+
+    def __iadd__(self, other: Any) -> AnyList:
+        self.trace.inlined(list_methods.extended, (self, other))
+        return self
+
+    def __mul__(self, count: Any) -> Any:
+        return self.trace.inlined(list_methods.repeated, (self, count))
+
+    __rmul__ = __mul__
+
+    def items(self) -> Items:
+        """What a loop runs over."""
+        return Items(self.length(), self._item, containers=(self,))
+
+    def _item(self, at: Any) -> Any:
+        return self.load(as_affine(at))
+
+    def __delitem__(self, index: Any) -> None:
+        if type(index) is not slice:
+            self.trace.inlined(list_methods.delete, (self, index))
+            return
+        if index.step not in (None, 1):
+            self._refuse()
+        self.trace.inlined(list_methods.delete_part, (self, *self._ends(index, 1)))
+
+
+_INDEX_ERROR = f"{RAISE}IndexError"
+_NO_INDEX = "TypeError: list indices must be integers or slices, not {1}"
+_WRITTEN_OUT = {
+    "copy": list_methods.copied,
+    "extend": list_methods.extended,
+    **{
+        function.__name__: function
+        for function in (
+            *(list_methods.insert, list_methods.index, list_methods.count, list_methods.remove),
+            *(list_methods.reverse, list_methods.sort),
+        )
+    },
+}
+_METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
+
+
+def _require_list(obj: Any) -> Any:
+    if isinstance(obj, AnyList) or type(obj) is list:
+        return obj
+    raise needs_python(f"adds a {type(obj).__name__} to a list", "convert it with list(..)")
+
+
+def _install(name: str, function: Callable[..., Any]) -> None:
+    def method(self: AnyList, *args: Any, **kwargs: Any) -> Any:
+        return self.trace.inlined(function, (self, *args), kwargs)
+
+    method.__name__ = name
+    setattr(AnyList, name, method)
+
+
+for _name, _function in _WRITTEN_OUT.items():
+    _install(_name, _function)

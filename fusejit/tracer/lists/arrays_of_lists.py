@@ -1,0 +1,101 @@
+"""``np.array(xs)`` of a list whose items are in columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir import host_calls
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import Assert
+from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.host.host_call_tracing import host_call
+from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
+from fusejit.tracer.ops.changing_extents import rows
+from fusejit.tracer.ops.checks import COMPUTED
+from fusejit.tracer.ops.elementwise_op import copy_of
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import F64
+from fusejit.tracer.values.symbolic_number import affine_number
+from fusejit.tracer.values.union_scalar import UnionType
+
+
+def array_of_columns(
+    form: ItemForm | None, columns: tuple[TracedArray, ...], length: AffineExpr
+) -> TracedArray:
+    """The array that NumPy makes of the items.
+
+    Of no items it is float64 without further axes, whatever they would be.
+    """
+    if form is None:
+        made: TracedArray = PRIMITIVES[np.empty]((0,))
+        return made
+    if isinstance(form, NumberForm):
+        values = columns[_place_of(form)]
+        _require_one_dtype(form)
+        if values.dtype != F64:
+            _require_items(values, length)
+        return _first(values, length)
+    if not isinstance(form, TupleForm):
+        raise needs_python("makes an array of strings", "keep numbers in the list instead")
+    _require_items(columns[0], length)
+    parts: list[TracedArray] = []
+    at = 0
+    for part in form.parts:
+        if not isinstance(part, NumberForm):
+            raise needs_python("makes an array of nested tuples", "make an array of each part")
+        _require_one_dtype(part)
+        parts.append(_first(columns[at + _place_of(part)], length))
+        at += len(part.types())
+    stacked: TracedArray = PRIMITIVES[np.stack](parts, axis=1)
+    return stacked
+
+
+def _require_one_dtype(form: NumberForm) -> None:
+    """Leave to Python what its array would have for a dtype: that depends on the items."""
+    if isinstance(form.type, UnionType) and len({t and t[1] for t in form.type.types}) > 1:
+        raise needs_python(
+            "makes an array of numbers of several types", "convert them: xs.append(float(x))"
+        )
+
+
+def _place_of(form: NumberForm) -> int:
+    """The first column has the numbers."""
+    if isinstance(form.type, UnionType) and None in form.type.types:
+        raise needs_python("makes an array of None", "keep np.nan in the list instead")
+    return 0
+
+
+def _require_items(column: TracedArray, length: AffineExpr) -> None:
+    """Leave an array of no items to Python."""
+    trace = column.trace
+    number: Any = affine_number(trace, length)
+    condition = as_kernel_number(truth_of(number > 0)).value()
+    trace.emit(Assert(condition=condition, reason="an array of an empty list", error=COMPUTED))
+
+
+def _first(column: TracedArray, length: AffineExpr) -> TracedArray:
+    """The first elements of a column as an array of its own.
+
+    Between kernels Python makes it, so that its length is known there.
+    """
+    trace = column.trace
+    if trace.regions:
+        return copy_of(rows(column, (length,)), column.dtype, None, "copy")
+    key = ("first", column.storage, length)
+    number = affine_number(trace, length)
+    name = "fusejit.ir.host_calls.first_items"
+    made = host_call(
+        name,
+        host_calls.first_items,
+        (column, number),
+        {},
+        by_data=True,
+        size=trace.locals.find_bound(key),
+    )
+    assert isinstance(made, TracedArray)
+    trace.locals.note_bound(key, made.extents[0])
+    return made

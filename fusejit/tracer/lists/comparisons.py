@@ -1,0 +1,106 @@
+"""Equality and order of the items of lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.ops import Assert
+from fusejit.ir.types import Kind
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.np.elementwise.ufuncs import operator_call
+from fusejit.tracer.ops.checks import COMPUTED
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.union_scalar import is_union_scalar
+
+
+def are_equal(left: Any, right: Any) -> bool:
+    """``left is right or left == right``, as lists compare their items."""
+    return bool(left is right or left == right)
+
+
+@primitive(are_equal)
+def _are_equal(left: Any, right: Any) -> Any:
+    if is_tuple(left) and is_tuple(right):
+        if len(left) != len(right):
+            return False
+        return _all(_are_equal(*pair) for pair in zip(left, right, strict=True))
+    if not all(map(_is_of_kernel, (left, right))):
+        return are_equal(left, right)
+    for number in (left, right):
+        _require_number(number)
+    return operator_call(np.equal, (left, right))
+
+
+def _all(tests: Any) -> Any:
+    made: Any = True
+    for test in tests:
+        if test is False:
+            return False
+        if test is not True:
+            number = as_kernel_number(test, Kind.SCALAR, BOOL)
+            made = number if made is True else operator_call(np.logical_and, (made, number))
+    return made
+
+
+def _is_of_kernel(obj: Any) -> bool:
+    return is_number(obj) or is_union_scalar(obj)
+
+
+def _require_number(number: Any) -> None:
+    """Leave a NaN to Python: it is equal to itself if it is the very object that a list holds."""
+    if isinstance(number, TracedArray) and number.dtype.kind in "fc":
+        is_number_ = as_kernel_number(operator_call(np.equal, (number, number)), Kind.PYTHON, BOOL)
+        why = "looks for a NaN in a list"
+        current_trace().emit(Assert(condition=is_number_.value(), reason=why, error=COMPUTED))
+
+
+def comes_before(left: Any, right: Any, is_reversed: bool) -> bool:
+    """``left < right``, or ``right < left`` for a list that is sorted in reverse."""
+    return bool(right < left if is_reversed else left < right)
+
+
+@primitive(comes_before)
+def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
+    if is_reversed:
+        left, right = right, left
+    if not is_tuple(left):
+        return operator_call(np.less, (left, right))
+    made: Any = False
+    for one, other in reversed([*zip(left, right, strict=True)]):
+        is_less = _comes_before(one, other, False)
+        rest = made if made is False else _all((operator_call(np.equal, (one, other)), made))
+        made = is_less if rest is False else operator_call(np.logical_or, (is_less, rest))
+    return made
+
+
+def require_ordered(keys: Any) -> None:
+    """Leave a list to Python whose items have no order: NaNs among them."""
+
+
+@primitive(require_ordered)
+def _require_ordered(keys: Any) -> None:
+    current_trace().inlined(_look_at, (keys,))
+
+
+def _look_at(keys):  # type: ignore[no-untyped-def]
+    for key in keys:
+        _is_ordered(key)
+
+
+def _is_ordered(key: Any) -> None:
+    """Nothing: the handler checks."""
+
+
+@primitive(_is_ordered)
+def _check_ordered(key: Any) -> None:
+    for one in key if is_tuple(key) else (key,):
+        if is_tuple(one):
+            _check_ordered(one)
+        else:
+            _require_number(one)

@@ -1,0 +1,71 @@
+"""List comprehensions: a loop that fills a list, or Python's own.
+
+`fusejit.tracer.capture.generators` has written both. The loop is traced where what it runs over is;
+if it cannot be, and is short, Python's comprehension is unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.indexing.iteration import Items, items_of
+from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.values.array import TracedArray
+
+_UNROLLED = 4  # a comprehension of so many items is Python's
+_MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
+
+
+def _key(place: tuple[Any, ...]) -> tuple[Any, ...]:
+    return ("comprehension", *place)
+
+
+def _items(items: Any) -> Items | None:
+    """What it runs over, if a loop can."""
+    return None if isinstance(items, TracedArray) and not items.ndim else items_of(items)
+
+
+def _most(trace: Trace, items: Any) -> int | None:
+    """How many items there are in this call; None where only the kernel knows."""
+    found = _items(items)
+    if found is None:
+        return 0
+    length = trace.decisions.canonical(found.length)
+    return None if trace.decisions.is_local(length) else trace.decisions.hint(length)
+
+
+def looped_list(place: tuple[Any, ...], items: Any) -> TracedList | None:
+    """The list that a loop fills; None if Python makes it."""
+    trace = running_trace()
+    if trace is None or trace.table.get((_key(place), "native")):
+        return None
+    found = _items(items)
+    if found is None:
+        return None
+    known = trace.decisions.canonical(found.length).as_constant()
+    if known is not None and known <= _UNROLLED:
+        return None
+    return TracedList(trace, trace.visit((*_key(place), current_location())))
+
+
+def comprehension(
+    place: tuple[Any, ...], invoke: Callable[..., Any], function: Any, items: Any
+) -> Any:
+    """The list that ``function(items)`` makes."""
+    trace = running_trace()
+    try:
+        return invoke(function, (items,), {})
+    except (UnsupportedError, ConcretizationError):
+        key = (_key(place), "native")
+        if trace is None or trace.table.get(key):
+            raise
+        most = _most(trace, items)
+        if most is None or most > _MAX_UNROLLED:
+            raise
+        trace.table[key] = True
+        raise Retrace from None

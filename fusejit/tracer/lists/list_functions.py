@@ -1,0 +1,29 @@
+"""Python's functions on lists that loops change: ``sorted``, ``list``, ``any``, ``all``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.lists import list_methods
+from fusejit.tracer.values.containers import TracedContainer
+
+
+def _written_out(function: Any, as_python: Callable[..., Any]) -> None:
+    """A function of one container as Python writes it."""
+
+    @primitive(function, complex=True)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not args or not isinstance(args[0], TracedContainer):
+            return NotImplemented
+        return current_trace().inlined(as_python, args, kwargs)
+
+    call.__name__ = function.__name__
+
+
+_written_out(sorted, list_methods.ordered)
+_written_out(list, list_methods.copied)
+_written_out(any, list_methods.has_any)
+_written_out(all, list_methods.has_all)

@@ -1,0 +1,211 @@
+"""`NestedList`: a list in a list.
+
+The items of all lists of a list stand in one more list, its *pool*. Each has a part of it, with
+some room behind its items; one that outgrows its part is moved to the end of the pool, where it has
+twice the room. What a program calls ``rows[i]`` is the place ``i`` of ``rows``, wherever that is.
+"""
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Protocol
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
+from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.program.python_state import is_shared
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import I64
+from fusejit.tracer.values.symbolic_number import affine_number, as_affine
+
+_START, _LENGTH, _ROOM = range(3)
+LEAST_ROOM = 4  # of a new list
+
+
+class ListOfLists(Protocol):
+    """What is asked of the list that lists are in: `fusejit.tracer.lists.traced_list`."""
+
+    trace: Trace
+    key: tuple[Any, ...]
+    pool: Any
+    num_moves: int
+
+    def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
+        """A number of the list at a place."""
+
+    def store_field(self, field: int, at: AffineExpr, value: Value) -> None:
+        """Store such a number."""
+
+    def refuse(self, what: str, remedy: str) -> NoReturn:
+        """Leave to Python what is done."""
+
+
+class NestedUses(list["NestedList"]):
+    """Lists in lists that loops use and have found before them."""
+
+    def require_places(self) -> None:
+        """At the end of a loop: another iteration must find them where they were."""
+        for one in self:
+            one.require_place()
+
+
+class NestedList(AnyList):
+    """The list at a place of another one.
+
+    Parameters
+    ----------
+    owner : ListOfLists
+        The list that it is in.
+    at : AffineExpr
+        The place.
+    """
+
+    def __init__(self, owner: ListOfLists, at: AffineExpr) -> None:
+        self.trace, self.key = owner.trace, owner.key
+        self.home = self.trace.block
+        self.owner, self.at = owner, at
+        self._num_moves = owner.num_moves
+
+    @property
+    def num_changes(self) -> int:  # type: ignore[override]
+        """Of the length of any list of the owner."""
+        changes: int = self.owner.pool.num_changes
+        return changes
+
+    def note_moved(self) -> None:
+        """Note that another list may be where one of its lists was."""
+        self.owner.pool.note_moved()
+
+    def require_place(self) -> None:
+        """Leave a list to Python whose place another one may have by now."""
+        if self._num_moves != self.owner.num_moves:
+            what = "uses a list of a list from before lists were moved in it"
+            self.refuse(what, "ask for it again: row = rows[i]")
+
+    def _use(self) -> ListOfLists:
+        self.require_place()
+        if self.trace.is_repeated_since(self.home):
+            self.trace.owned(NestedUses).append(self)
+        return self.owner
+
+    def _field(self, field: int) -> AffineExpr:
+        """A number of its part, at this place of the program."""
+        trace, value = self.trace, self._use().field(field, self.at, Kind.PYTHON)
+        key = ("field", field, value)
+        known = trace.locals.find_bound(key)
+        if known is None:
+            known = bound_number(trace, value, AffineExpr.const(0), None)
+            trace.locals.note_bound(key, known)
+        return known
+
+    def _set_field(self, field: int, number: AffineExpr) -> None:
+        self._use().store_field(field, self.at, number_of(self.trace, number))
+
+    def length(self) -> AffineExpr:
+        """The number of items at this place of the program."""
+        return self._field(_LENGTH)
+
+    def set_length(self, length: AffineExpr) -> None:
+        """Have it hold that many items."""
+        self._set_field(_LENGTH, length)
+        self.owner.pool.num_changes += 1
+
+    def require_room(self, length: AffineExpr) -> None:
+        """Move it to the end of the pool, if its part is full."""
+        self.trace.inlined(_make_room, (self, affine_number(self.trace, length)))
+
+    def is_full(self, length: Any) -> Any:
+        """Whether its part has no room behind so many items."""
+        return length >= affine_number(self.trace, self._field(_ROOM))
+
+    def move(self, room: Any) -> None:
+        """Move it to the end of the pool, where it has so much room."""
+        pool = self.owner.pool
+        end, start, length = pool.length(), self._field(_START), self.length()
+        last = end + as_affine_number(room)
+        pool.require_room(last - 1)
+        pool.copy_items(pool, start, end, length)
+        pool.note_moved()
+        pool.set_length(last)
+        self._set_field(_START, end)
+        self._set_field(_ROOM, as_affine_number(room))
+
+    def load(self, at: AffineExpr) -> Any:
+        """The item at a place where there is one."""
+        return self._use().pool.load(self._field(_START) + at)
+
+    def store(self, at: AffineExpr, item: Any) -> None:
+        """Store an item at a place where there is room."""
+        self._use().pool.store(self._field(_START) + at, item)
+
+    def as_array(self) -> TracedArray:
+        """``np.array(xs)``."""
+        made: TracedArray = self.trace.inlined(_copy, (self,)).as_array()
+        return made
+
+
+def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
+    """Store a list at a place of another one: a copy, if that cannot be told."""
+    trace, pool = owner.trace, owner.pool
+    end = pool.length()
+    if type(item) is list:
+        if not trace.owned(Displays).knows(item):
+            owner.refuse("puts a list from outside into a list", "put a copy into it: xs[:]")
+        if is_shared(item, ""):  # who changes it would change this one
+            trace.owned(Displays).require_traced(trace, item)
+        count = AffineExpr.const(len(item))
+        room = AffineExpr.const(max(len(item), LEAST_ROOM))
+    else:
+        room = count = item.length()
+        if isinstance(item, NestedList):
+            owner.refuse("puts a list of a list into another one", "put a copy into it: xs[:]")
+    pool.require_room(end + room - 1)
+    if type(item) is list:
+        for k, one in enumerate(item):
+            pool.store(end + k, one)
+    else:
+        pool.copy_items(item, AffineExpr.const(0), end, count)
+        if is_shared(item, ""):
+            trace.owned(Aliases).give(item)
+    pool.set_length(end + room)
+    for field, number in ((_START, end), (_LENGTH, count), (_ROOM, room)):
+        owner.store_field(field, at, number_of(trace, number))
+
+
+def number_of(trace: Trace, number: AffineExpr) -> Value:
+    """An integer as a value of the graph."""
+    return scalar(trace, "field", I64, lambda builder, ref: ref(number))
+
+
+def as_affine_number(number: Any) -> AffineExpr:
+    """An integer as an affine expression, also where only the kernel knows it."""
+    trace = getattr(number, "trace", None)
+    local = None if trace is None else affine_index(trace, number)
+    return as_affine(number) if local is None else local
+
+
+def is_full(items, length):
+    """Whether the part of a list has no room behind so many items."""
+
+
+def move(items, room):
+    """Move a list to the end of its pool, where it has so much room."""
+
+
+def _make_room(items, length):
+    if is_full(items, length):
+        move(items, 2 * length + 4)
+
+
+primitive(is_full)(NestedList.is_full)
+primitive(move)(NestedList.move)
+
+
+def _copy(items):
+    return items.copy()

@@ -1,0 +1,327 @@
+"""`TracedList`: a list of the program whose items are in the memory of a kernel.
+
+The items stand in columns (`fusejit.tracer.lists.item_forms`) that have room for a number of them,
+which each call reads. Where a kernel needs more room it undoes what it has stored, the launcher
+doubles the room several times, and the call starts again. The length is a number in memory: a list
+that is changed in a loop or a branch is the same object before and after it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.traced import ItemColumns, ListColumns
+from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value, View
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
+from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.arrays_of_lists import array_of_columns
+from fusejit.tracer.lists.item_forms import (
+    ItemForm,
+    ListForm,
+    NumberForm,
+    Place,
+    UntoldItem,
+    form_of,
+)
+from fusejit.tracer.lists.nested_list import NestedList, put_list
+from fusejit.tracer.ops.changing_extents import rows
+from fusejit.tracer.ops.elementwise_op import full
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import BOOL, I64, operand_of
+from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.symbolic_number import as_affine
+
+CAPACITY = "capacity"
+"""The error of a check that a list has room for another item."""
+FIRST_CAPACITY = 256
+LARGEST_CAPACITY = 2**40
+_OF_INTS = NumberForm((Kind.PYTHON, I64))
+
+
+class Capacities:
+    """How many items the lists of one trace have room for, in an array that all calls share."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.room = np.zeros(0, np.int64)
+
+    def add(self, trace: Trace) -> AffineExpr:
+        """The symbol of the capacity of another list."""
+        self.room = np.append(self.room, FIRST_CAPACITY)
+        self.name = self.name or f"k{len(trace.captured_reads.constants)}"
+        trace.captured_reads.constants[self.name] = self.room
+        expr = HostExpr.path(Path("const", self.name).item(len(self.room) - 1))
+        return trace.symbol(expr, FIRST_CAPACITY, 1, LARGEST_CAPACITY)
+
+
+class ListsByKey(dict[tuple[Any, ...], "TracedList"]):
+    """The lists of one trace."""
+
+
+class TracedList(AnyList):
+    """A list that the function has made.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        A visit of the place in the program that makes it, under which the form of its items is
+        kept.
+
+    Attributes
+    ----------
+    form : ItemForm or None
+        What its items are; None until one shows it.
+    pool : TracedList
+        Of a list of lists: the items of these.
+    num_moves : int
+        How often another list may have come to the place of one, so far.
+    """
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
+        self.trace, self.key = trace, key
+        self.home = trace.block
+        self.form: ItemForm | None = None
+        self.pool: TracedList
+        self.num_moves = 0
+        self._is_guess = False  # whether no item has shown its form yet
+        self._is_copied = False  # whether it was copied, without columns
+        self.capacity = trace.owned(Capacities).add(trace)
+        trace.owned(ListsByKey)[key] = self
+        self._columns: list[TracedArray] = []
+        self._length = self._memory("length", I64, ())
+        self.set_length(AffineExpr.const(0))
+        form = trace.table.get((key, "item"))
+        if form is not None:
+            self._make_columns(form)
+
+    # -- memory -----------------------------------------------------------------------------------
+    def _memory(self, name: str, dtype: np.dtype, extents: tuple[AffineExpr, ...]) -> TracedArray:
+        """Memory that is there before all loops and conditionals."""
+        trace, outermost = self.trace, self.trace.blocks[0]
+        type_ = TensorType(dtype, extents)
+        buffer = trace.allocate(name, type_, None, outermost, current_location())
+        storage = Storage.of_buffer(trace, buffer)
+        storage.home = outermost
+        return TracedArray.whole(storage)
+
+    def _make_columns(self, form: ItemForm) -> None:
+        is_list = isinstance(form, ListForm)  # its pool is empty when the list is made
+        if self._is_copied or (is_list and self.home is not self.trace.block):
+            self.trace.table[self.key, "item"] = form
+            raise Retrace
+        self.form = form
+        types = form.types()
+        self._columns = [self._memory("items", dtype, (self.capacity,)) for _, dtype in types]
+        if is_list:
+            self.pool = TracedList(self.trace, (self.key, "pool"))
+            self.pool.home = self.trace.blocks[0]
+
+    def _require_form(self, item: Any) -> ItemForm:
+        """Have the columns hold an item, too; they are made at the first one."""
+        form = form_of(item)
+        if form is None:
+            what = f"puts an object of type {type(item).__name__} into a list in compiled code"
+            self.leave_to_python(what, "put numbers, strings or tuples of them into it")
+        if self.form is None:
+            self._make_columns(form)
+        self.widen(form)
+        assert self.form is not None
+        return self.form
+
+    def widen(self, form: ItemForm) -> None:
+        """Start again if the columns cannot hold items of another form, too."""
+        both = form if self.form is None or self._is_guess else self.form.joined(form)
+        if both is None:
+            what = "puts objects of several kinds into a list in compiled code"
+            self.leave_to_python(what, "put numbers, or tuples of the same form, into it")
+        if both != self.form:
+            self.trace.table[self.key, "item"] = both
+            raise Retrace
+        self._is_guess = False
+
+    def note_moved(self) -> None:
+        """Note that another list may be where one of its lists was."""
+        self.num_moves += 1
+
+    def _require_own(self) -> None:
+        """Leave a list to Python that changes, and may be that of another name."""
+        if self.key in self.trace.owned(Aliases).now.frozen:
+            what = "changes a list that another name may hold, too"
+            self.refuse(what, "give that name a copy: best = cur[:]")
+
+    def store(self, at: AffineExpr, item: Any) -> None:
+        """Store an item at a place where there is room."""
+        self._require_own()
+        form = self._require_form(item)
+        if isinstance(form, ListForm):
+            put_list(self, at, item)
+            return
+        for field, value in enumerate(form.values(item)):
+            self.store_field(field, at, value)
+
+    def store_field(self, field: int, at: AffineExpr, value: Value) -> None:
+        """Store a number of an item into its column."""
+        buffer = self._columns[field].storage.to_buffer()
+        self.trace.store(View(buffer, IndexingMap(0, (at,)), ()), value)
+
+    def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
+        """A number of an item."""
+        place = IndexingMap(0, (at,))
+        return TracedArray(self._columns[field].storage, place, (), kind).value()
+
+    def load(self, at: AffineExpr) -> Any:
+        """The item at a place where there is one."""
+        if self.form is None:
+            self._make_columns(_OF_INTS)
+            self._is_guess = True
+        assert self.form is not None
+        if isinstance(self.form, ListForm):
+            return NestedList(self, at)
+        kinds = (kind for kind, _ in self.form.types())
+        values = [self.field(field, at, kind) for field, kind in enumerate(kinds)]
+        try:
+            return self.form.item(self.trace, values)
+        except UntoldItem as untold:
+            self.refuse(*untold.args)
+
+    # -- length -----------------------------------------------------------------------------------
+    def length(self) -> AffineExpr:
+        """The number of items at this place of the program."""
+        trace = self.trace
+        if self.key in trace.owned(Aliases).now.given:
+            what = "uses a list that was put into another one"
+            self.refuse(what, "put a copy into that: rows.append(row[:])")
+        value = self._length.value()
+        key = ("length", value)
+        known = trace.locals.find_bound(key)
+        if known is None:
+            known = bound_number(trace, value, AffineExpr.const(0), None)
+            trace.locals.note_bound(key, known)
+        return known
+
+    def set_length(self, length: AffineExpr) -> None:
+        """Have it hold that many items."""
+        trace = self.trace
+        self._require_own()
+        value = scalar(trace, "length", I64, lambda builder, ref: ref(length))
+        trace.store(self._length.memory(), value)
+        self.num_changes += 1
+
+    def require_room(self, length: AffineExpr) -> None:
+        """Have the launcher make room for another item where there is none."""
+
+        def has_room(builder: PayloadBuilder, ref: Any) -> int:
+            return builder.op("less", [ref(length), ref(self.capacity)], BOOL)
+
+        ok = scalar(self.trace, "has_room", BOOL, has_room)
+        self._check(ok, CAPACITY, "a list has room for another item")
+
+    # -- copies -----------------------------------------------------------------------------------
+    def require_form_of(self, other: TracedList) -> None:
+        """Have both lists hold items of one form, where one is copied to the other."""
+        for one, another in ((self, other), (other, self)):
+            if another.form is not None and not another._is_guess:
+                if one.form is None:
+                    one._make_columns(another.form)
+                one.widen(another.form)
+        for one in (self, other):
+            one._is_copied |= one.form is None
+
+    def moves_from(self, other: TracedList) -> list[tuple[TracedArray, Value]]:
+        """What is to be stored where, so that this list holds the items of another one.
+
+        Until it is stored, nothing has changed.
+        """
+        self.require_form_of(other)
+        length = other.length()
+        self.require_room(length - 1)
+        self.num_changes += 1
+        self.num_moves += 1
+        pairs = zip(self._columns, other._columns, strict=True)
+        moves = [(rows(to, (length,)), rows(of, (length,)).value()) for to, of in pairs]
+        if isinstance(self.form, ListForm):
+            moves += self.pool.moves_from(other.pool)
+        return [*moves, (self._length, other._length.value())]
+
+    def copy_items(
+        self, source: TracedList, start: AffineExpr, to: AffineExpr, n: AffineExpr
+    ) -> None:
+        """Store items of a list of the same form from a place on."""
+        self.require_form_of(source)
+        for target, column in zip(self._columns, source._columns, strict=True):
+            value = _stretch(column, start, n).value()
+            self.trace.store(_stretch(target, to, n).memory(), value)
+
+    def take(self, other: TracedList) -> None:
+        """Hold the items of another list."""
+        for target, value in self.moves_from(other):
+            self.trace.store(target.memory(), value)
+
+    def as_array(self) -> TracedArray:
+        """``np.array(xs)``."""
+        return array_of_columns(self.form, self.columns, self.length())
+
+    def fill(self, item: Any, count: Any) -> None:
+        """Hold one item so many times."""
+        trace = self.trace
+        local = affine_index(trace, count)
+        wanted = as_affine(count) if local is None else local
+        size = wanted
+        if not trace.decisions.proves_nonnegative(wanted):
+
+            def at_least_none(builder: PayloadBuilder, ref: Any) -> int:
+                return builder.op("maximum", [ref(wanted), builder.const(0, I64)], I64)
+
+            value = scalar(trace, "count", I64, at_least_none)
+            size = bound_number(trace, value, AffineExpr.const(0), None)
+        self.require_room(size - 1)
+        values = self._require_form(item).values(item)
+        for column, value in zip(self._columns, values, strict=True):
+            operand = operand_of(TracedArray.of_value(trace, value))
+            made = full((size,), operand, column.dtype).value()
+            trace.store(rows(column, (size,)).memory(), made)
+        self.set_length(size)
+
+    # -- results ----------------------------------------------------------------------------------
+    def length_number(self) -> TracedArray:
+        """The number of items as a result of the graph."""
+        value = TracedArray(self._length.storage, self._length.map, (), Kind.PYTHON).value()
+        return TracedArray.of_value(self.trace, value)
+
+    @property
+    def columns(self) -> tuple[TracedArray, ...]:
+        """The columns, with all of their room."""
+        return tuple(self._columns)
+
+    def arrays(self) -> tuple[TracedArray, ...]:
+        """What the result of a call is made of, in the order of `result_columns`."""
+        if not isinstance(self.form, ListForm):
+            return self.columns
+        start, length, _ = self._columns
+        return start, length, self.pool.length_number(), *self.pool.arrays()
+
+    def result_columns(self, place: Place) -> ItemColumns | None:
+        """How the launcher makes its items."""
+        if self.form is None:
+            return None
+        if not isinstance(self.form, ListForm):
+            return self.form.columns(place)
+        return ListColumns(place(), place(), place(), self.pool.result_columns(place))
+
+
+def _stretch(column: TracedArray, start: AffineExpr, length: AffineExpr) -> TracedArray:
+    """Elements of a column from a place on."""
+    place = IndexingMap(1, (AffineExpr.dim(0) + start,))
+    return TracedArray(column.storage, place, (length,))

@@ -1,0 +1,84 @@
+"""Tuples, and `TracedContainer`: a container of which only the kernel knows what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from fusejit.ir.ops import Block
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import TracedArray
+
+
+class TracedContainer:
+    """The interface that the floors below containers need of them.
+
+    Attributes
+    ----------
+    num_changes : int
+        Of the number of its items, so far.
+    home : Block
+        Where it was made: it is visible there and in blocks inside.
+    python_type : type
+        What it is to the program.
+    """
+
+    num_changes: int
+    home: Block
+    python_type: type
+
+    def truth(self) -> TracedArray | bool:
+        """Whether there are items."""
+        raise NotImplementedError
+
+    def size(self) -> Any:
+        """How many items there are."""
+        raise NotImplementedError
+
+    def items(self) -> Any:
+        """The items of a loop over it: `fusejit.tracer.indexing.iteration.Items`."""
+        raise NotImplementedError
+
+    def contains(self, item: Any) -> Any:
+        """``item in xs``."""
+        raise NotImplementedError
+
+    def as_array(self) -> TracedArray:
+        """``np.array(xs)``."""
+        raise NotImplementedError
+
+    def user_attribute(self, name: str) -> Any:
+        """``xs.name`` in the user's program."""
+        if name in self.methods():
+            return getattr(self, name)
+        what = f"calls {self.python_type.__name__}.{name} in compiled code"
+        getattr(self.python_type, name)  # which may raise AttributeError
+        self.refuse(what)
+
+    def methods(self) -> frozenset[str]:
+        """The names of the methods that are compiled."""
+        raise NotImplementedError
+
+    def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
+        """Leave to Python what is done with it."""
+        raise needs_python(what, remedy)
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        what = f"uses a {self.python_type.__name__} that a compiled loop changes"
+        self.refuse(f"{what} in a way that is not compiled")
+
+    __bool__ = __len__ = __iter__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
+    __contains__ = __add__ = __radd__ = __mul__ = __rmul__ = __format__ = __str__ = _refuse
+    __hash__ = _refuse
+    __array__ = __array_function__ = __array_ufunc__ = _refuse
+
+
+def is_tuple(obj: Any) -> bool:
+    """Whether an object is a tuple, whose items are what the program has put there."""
+    return type(obj) is tuple or is_named_tuple(obj)
+
+
+def tuple_of(kind: type, items: Sequence[Any]) -> Any:
+    """A tuple of the class ``kind``."""
+    return getattr(kind, "_make", kind)(items)
