@@ -26,8 +26,9 @@ from fusejit.dataclass import dataclass, field
 class Path:
     """How a call finds an outside object: a root (argument, global, closure cell), then steps.
 
-    ``steps`` holds ``(".", name)`` for an attribute and ``("[]", key)`` for an item. ``text`` is
-    what the user wrote, if the name is none of the user's.
+    ``steps`` holds ``(".", name)`` for an attribute and ``("[]", key)`` for an item, and at the end
+    perhaps ``("column", ListColumn)`` for a column of a list. ``text`` is what the user wrote, if
+    the name is none of the user's.
     """
 
     root: str  # "arg", "global" or "closure"
@@ -38,7 +39,10 @@ class Path:
     def found_from(self, root: Any) -> Any:
         """The object, given the one at its root."""
         for kind, key in self.steps:
-            root = getattr(root, key) if kind == "." else root[key]
+            if kind == "column":
+                root = key.found_in(root)
+            else:
+                root = getattr(root, key) if kind == "." else root[key]
         return root
 
     def attribute(self, name: str) -> Path:
@@ -49,15 +53,27 @@ class Path:
         """The path of an item of the object."""
         return Path(self.root, self.name, (*self.steps, ("[]", key)), self.text)
 
+    def column(self, column: Any) -> Path:
+        """The path of a column of the list."""
+        return Path(self.root, self.name, (*self.steps, ("column", column)), self.text)
+
     def __str__(self) -> str:
-        tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
-        return f"{self.root}:{self.name}{tail}"
+        return f"{self.root}:{self.name}{self._tail()}"
 
     def user_text(self) -> str:
         """The path as the user would write it: ``cfg['lr']``, ``global dt``."""
-        tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
+        tail = self._tail()
         name = (f"({self.text})" if tail else self.text) if self.text else self.name
         return f"{'' if self.root == 'arg' else self.root + ' '}{name}{tail}"
+
+    def _tail(self) -> str:
+        forms = {".": ".{}", "[]": "[{!r}]", "column": " {}"}
+        return "".join(forms[kind].format(key) for kind, key in self.steps)
+
+
+def is_column(path: Path) -> bool:
+    """Whether a path leads to a column of a list."""
+    return bool(path.steps) and path.steps[-1][0] == "column"
 
 
 @dataclass(frozen=True, slots=True)

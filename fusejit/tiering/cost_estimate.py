@@ -19,7 +19,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL, payload_ps
 from fusejit.ir.graph import Graph
-from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host import HostExpr, Path, is_column
 from fusejit.ir.host_calls import is_draw
 from fusejit.ir.ops import (
     Alloc,
@@ -64,6 +64,7 @@ LINALG = 6000  # of a small matrix: most of it in Python
 HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
+COLUMN_ITEM = 40  # an item of a list from outside, which becomes one of an array
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
 GENERATOR = 400  # of random numbers: its lock, and where its state lies
@@ -148,6 +149,8 @@ def cost_of_sizes(
     kernel_ns += GENERATOR * len({op.arguments for op in draws})
     results = len({r for r in graph.results if isinstance(r, Value)})
     ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
+    columns = [b for b in graph.buffers if b.origin is not None and is_column(b.origin.attr)]
+    ours += sum(COLUMN_ITEM * estimate.points(column.type.extents) for column in columns)
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
     asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)
@@ -210,6 +213,9 @@ class _Estimate:
         elif isinstance(op, Scatter):
             points = self.points(op.value.type.extents)
             return (ASSIGN + 4 * points, 2 * points) if points > 1 else (SCALAR, 2)
+        elif isinstance(op, Store) and op.view.buffer.origin is None and not op.view.type.rank:
+            is_counter = not op.view.buffer.type.rank  # the length of a list
+            return (0.0 if is_counter else STATEMENT), 0.3
         elif isinstance(op, Store):
             points = self.points(op.view.extents)
             if op in self.augmented:

@@ -23,6 +23,7 @@ from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.list_columns import ListColumn
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import (
     ArrayRef,
@@ -246,12 +247,25 @@ class LauncherNames:
             if check.kind is not CheckKind.ABSENT:
                 self.put(f"{name} = {text}")
                 self.texts[check.path] = text = name
+        if check.kind is CheckKind.LIST:
+            self.check_list(check, text)
+            return
         refusal = self.refusal(check, text)
         if refusal:
             self.miss_if(refusal)
         if check.kind is CheckKind.ARRAY and check.expected.kind is not np.ndarray:
             name = self.ndarrays[check.path] = f"of_memmap{len(self.ndarrays)}"
             self.put(f"{name} = {text}.view(ndarray)")
+
+    def check_list(self, check: PathCheck, text: str) -> None:
+        """A list whose items kernels read in columns."""
+        self.miss_if(f"type({text}) is not list")
+        name = f"columns{len(self.texts)}"
+        self.put(f"{name} = {self.bind('list_class', check.expected)}.columns({text})")
+        self.miss_if(f"{name} is None")
+        for place in range(len(check.expected.dtypes)):
+            path = check.path.column(ListColumn(check.expected, place))
+            self.texts[path] = f"{name}[{place}]"
 
     def refusal(self, check: PathCheck, text: str) -> str:
         expected = check.expected

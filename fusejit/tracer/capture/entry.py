@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import sys
@@ -10,7 +11,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from fusejit import tracer
-from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.identity import own_signature
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
@@ -26,6 +27,7 @@ from fusejit.tracer.capture.front_end import run_traced
 from fusejit.tracer.capture.handlers import handler_of, is_traced
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
+from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
     WRONG_CALL,
@@ -115,6 +117,9 @@ def trace_function(
             return _trace_once(fn, args, kwargs, trace)
         except Retrace:
             continue
+        except (Fallback, UnsupportedError, ConcretizationError):
+            if not read_by_items(table):
+                raise
     raise UnsupportedError.at(
         _definition(fn),
         f"compiling did not come to an end after {MAX_RESTARTS} attempts",
@@ -128,6 +133,7 @@ def new_trace(
     """A trace of a function, with what the floors above the graph do for it."""
     trace = Trace(name, table, location)
     trace.captured_reads = CapturedReads(trace)
+    trace.captured_reads.list_at = functools.partial(argument_list, trace)
     trace.handler, trace.is_traced = handler_of, is_traced
     connect_checks(trace)
     return trace

@@ -45,6 +45,7 @@ class AnyList(TracedContainer):
     trace: Trace
     key: tuple[Any, ...]
     num_changes = 0
+    is_own = False  # whether its items are in columns of its own, which can be copied
 
     # -- memory -----------------------------------------------------------------------------------
     def length(self) -> AffineExpr:

@@ -80,10 +80,10 @@ def _require_items(column: TracedArray, length: AffineExpr) -> None:
 def _first(column: TracedArray, length: AffineExpr) -> TracedArray:
     """The first elements of a column as an array of its own.
 
-    Between kernels Python makes it, so that its length is known there.
+    Between kernels Python makes it, so that its length is known there, where it is not already.
     """
     trace = column.trace
-    if trace.regions:
+    if trace.regions or not trace.decisions.is_local(length):
         return copy_of(rows(column, (length,)), column.dtype, None, "copy")
     key = ("first", column.storage, length)
     number = affine_number(trace, length)

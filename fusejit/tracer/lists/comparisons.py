@@ -73,6 +73,8 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
         return operator_call(np.less, (left, right))
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):
+        for number in () if is_tuple(one) else (one, other):
+            _require_number(number)
         is_less = _comes_before(one, other, False)
         rest = made if made is False else _all((operator_call(np.equal, (one, other)), made))
         made = is_less if rest is False else operator_call(np.logical_or, (is_less, rest))

@@ -163,8 +163,8 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         room = AffineExpr.const(max(len(item), LEAST_ROOM))
     else:
         room = count = item.length()
-        if isinstance(item, NestedList):
-            owner.refuse("puts a list of a list into another one", "put a copy into it: xs[:]")
+        if not item.is_own:
+            owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
     pool.require_room(end + room - 1)
     if type(item) is list:
         for k, one in enumerate(item):

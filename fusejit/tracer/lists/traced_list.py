@@ -34,11 +34,11 @@ from fusejit.tracer.lists.item_forms import (
 )
 from fusejit.tracer.lists.nested_list import NestedList, put_list
 from fusejit.tracer.ops.changing_extents import rows
-from fusejit.tracer.ops.elementwise_op import full
+from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, I64, operand_of
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand, operand_of
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import as_affine
 
@@ -88,6 +88,8 @@ class TracedList(AnyList):
     num_moves : int
         How often another list may have come to the place of one, so far.
     """
+
+    is_own = True
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         self.trace, self.key = trace, key
@@ -181,6 +183,16 @@ class TracedList(AnyList):
         place = IndexingMap(0, (at,))
         return TracedArray(self._columns[field].storage, place, (), kind).value()
 
+    def _number(self, field: int, at: AffineExpr, kind: Kind) -> Value:
+        """A number of an item, read here: the column may change before somebody asks for it."""
+        column = self._columns[field]
+        element = TracedArray(column.storage, IndexingMap(0, (at,)), (), Kind.SCALAR)
+        operand = Operand(column.dtype, array=element)
+        types = [column.dtype], column.dtype
+        number = emit_scalar("item", [operand], *types, lambda builder, refs: refs[0], kind)
+        value: Value = number.value()
+        return value
+
     def load(self, at: AffineExpr) -> Any:
         """The item at a place where there is one."""
         if self.form is None:
@@ -190,7 +202,7 @@ class TracedList(AnyList):
         if isinstance(self.form, ListForm):
             return NestedList(self, at)
         kinds = (kind for kind, _ in self.form.types())
-        values = [self.field(field, at, kind) for field, kind in enumerate(kinds)]
+        values = [self._number(field, at, kind) for field, kind in enumerate(kinds)]
         try:
             return self.form.item(self.trace, values)
         except UntoldItem as untold:

@@ -192,10 +192,7 @@ def paths_of(traced: TracedFunction, arguments: Mapping[str, Any], function: Fun
     }
 
     def find(path: Path) -> Any:
-        found = roots[path.root][path.name]
-        for kind, key in path.steps:
-            found = getattr(found, key) if kind == "." else found[key]
-        return found
+        return path.found_from(roots[path.root][path.name])
 
     return find
 

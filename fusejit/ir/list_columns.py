@@ -1,0 +1,99 @@
+"""The columns of a list from outside, which a call makes of its items: `columns_of`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+from operator import countOf, itemgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.traced import ItemColumns, ListColumns, NumberColumn, TupleColumns
+
+Column = npt.NDArray[Any]
+_EXACT = 2.0**53
+"""Integers up to here are the same numbers as floats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListClass:
+    """The lists that one variant serves: what their items are, and the dtypes of the columns."""
+
+    items: ItemColumns
+    dtypes: tuple[np.dtype, ...]
+
+    def columns(self, items: Sequence[Any]) -> tuple[Column, ...] | None:
+        """The columns of a list; None if it holds other items."""
+        try:
+            return tuple(_columns(items, self.items, iter(self.dtypes)))
+        except (_OtherItems, OverflowError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A step of a path: from a list to one of its columns."""
+
+    of: ListClass
+    place: int
+
+    def __str__(self) -> str:
+        return f"column {self.place}"
+
+    def found_in(self, items: Sequence[Any]) -> Column:
+        """The column of a list that the class serves."""
+        found = self.of.columns(items)
+        assert found is not None
+        return found[self.place]
+
+
+class _OtherItems(Exception):
+    """Items that the columns cannot hold."""
+
+
+def _columns(
+    items: Sequence[Any], form: ItemColumns, dtypes: Iterator[np.dtype]
+) -> Iterator[Column]:
+    if isinstance(form, NumberColumn):
+        yield from _numbers(items, form, dtypes)
+    elif isinstance(form, TupleColumns):
+        _require_type(items, form.type)
+        if countOf(map(len, items), len(form.parts)) != len(items):
+            raise _OtherItems
+        for place, part in enumerate(form.parts):
+            yield from _columns([*map(itemgetter(place), items)], part, dtypes)
+    elif isinstance(form, ListColumns) and form.item is not None:
+        _require_type(items, list)
+        lengths = [*map(len, items)]
+        starts = [0, *accumulate(lengths)][: len(lengths)]
+        yield np.array(starts, next(dtypes))
+        yield np.array(lengths, next(dtypes))
+        yield from _columns([*chain.from_iterable(items)], form.item, dtypes)
+    else:
+        raise _OtherItems
+
+
+def _require_type(items: Sequence[Any], kind: type) -> None:
+    if countOf(map(type, items), kind) != len(items):
+        raise _OtherItems
+
+
+def _numbers(
+    items: Sequence[Any], form: NumberColumn, dtypes: Iterator[np.dtype]
+) -> Iterator[Column]:
+    dtype = next(dtypes)
+    if form.tags is None and countOf(map(type, items), form.types[0]) == len(items):
+        yield np.fromiter(items, dtype, len(items))
+        return
+    kinds = [None if item is None else type(item) for item in items]
+    if form.tags is None or not {*kinds} <= {*form.types}:
+        raise _OtherItems
+    yield np.array([0 if item is None else item for item in items], dtype)
+    places = {kind: place for place, kind in enumerate(form.types)}
+    yield np.array([places[kind] for kind in kinds], next(dtypes))
+    is_rounded = dtype.kind == "f" and int in places
+    if is_rounded and any(type(item) is int and abs(item) > _EXACT for item in items):
+        raise _OtherItems

@@ -1,0 +1,207 @@
+"""`ArgumentList`: a list from outside, of whose items each call makes columns.
+
+A list of a few items, or of objects, is read item by item instead
+(`fusejit.tracer.values.captured_reads`); so is one with which the program does more than kernels
+can, in another attempt to trace.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.list_columns import ListClass, ListColumn
+from fusejit.ir.traced import CheckKind, ItemColumns, ListColumns, PathCheck
+from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Value
+from fusejit.tracer.builder.shapes import MAX_SIZE
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.arrays_of_lists import array_of_columns
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, NumberForm, TupleForm, form_of
+from fusejit.tracer.lists.nested_list import NestedList
+from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operand_types import I64
+from fusejit.tracer.values.storage import Storage
+
+_ARGUMENT = ("argument",)
+FEW = 4  # items of a list that is read item by item
+_Forms = list[ItemForm]
+_PLAIN = (bool, int, float, complex, type(None))
+
+
+class ArgumentList(AnyList):
+    """A list that the program only reads.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        What decisions about it are kept under.
+    form : ItemForm
+    inner : list of ItemForm
+        Of a list of lists: the forms of their items, from the outermost to the innermost.
+    columns : sequence of TracedArray
+    """
+
+    num_moves = 0
+
+    def __init__(
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        form: ItemForm,
+        inner: _Forms,
+        columns: Sequence[TracedArray],
+    ) -> None:
+        self.trace, self.key, self.form = trace, key, form
+        self.home = trace.blocks[0]
+        count = 2 if isinstance(form, ListForm) else len(form.types())
+        self._columns = tuple(columns[:count])
+        if isinstance(form, ListForm):
+            self.pool = ArgumentList(trace, key, inner[0], inner[1:], columns[count:])
+
+    def refuse(self, what: str, remedy: str = "") -> NoReturn:
+        """Start again, with items that are read one by one."""
+        self.leave_to_python(what, remedy or "pass an array")
+
+    def length(self) -> AffineExpr:
+        """The number of items, which each call knows."""
+        extent: AffineExpr = self._columns[0].extents[0]
+        return extent
+
+    def set_length(self, length: AffineExpr) -> None:
+        """Refuse to change it."""
+        self.refuse("changes a list from outside", "change a copy: xs = xs[:]")
+
+    def require_room(self, length: AffineExpr) -> None:
+        """Refuse to change it."""
+        self.set_length(length)
+
+    def store(self, at: AffineExpr, item: Any) -> None:
+        """Refuse to change it."""
+        self.set_length(at)
+
+    def store_field(self, field: int, at: AffineExpr, value: Value) -> None:
+        """Refuse to change a list in it."""
+        self.set_length(at)
+
+    def note_moved(self) -> None:
+        """Nothing moves."""
+
+    def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
+        """A number of an item."""
+        place = IndexingMap(0, (at,))
+        return TracedArray(self._columns[field].storage, place, (), kind).value()
+
+    def load(self, at: AffineExpr) -> Any:
+        """The item at a place where there is one."""
+        if isinstance(self.form, ListForm):
+            return NestedList(self, at)
+        kinds = (kind for kind, _ in self.form.types())
+        values = [self.field(field, at, kind) for field, kind in enumerate(kinds)]
+        return self.form.item(self.trace, values)
+
+    def as_array(self) -> TracedArray:
+        """``np.array(xs)``."""
+        return array_of_columns(self.form, self._columns, self.length())
+
+
+def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
+    """The list at a path, if kernels are to read its items in columns."""
+    key = (*_ARGUMENT, str(path))
+    forms = _forms(items)
+    if forms is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
+        return None
+    by_depth = _dtypes(forms)
+    dtypes = tuple(dtype for level in by_depth for dtype in level)
+    of = ListClass(_item_columns(forms, itertools.count().__next__), dtypes)
+    found = of.columns(items)
+    if found is None:
+        return None
+    trace.captured_reads.checks.append(PathCheck(path, CheckKind.LIST, of))
+    trace.table[key, "list"] = True
+    columns: list[TracedArray] = []
+    for level in by_depth:  # columns of one length
+        first = path.column(ListColumn(of, len(columns)))
+        count = len(found[len(columns)])
+        extent = trace.symbol(HostExpr.size(first, 0), count, 0, MAX_SIZE)
+        for _ in level:
+            at = path.column(ListColumn(of, len(columns)))
+            columns.append(_column(trace, at, found[len(columns)], extent))
+    return ArgumentList(trace, key, forms[0], forms[1:], columns)
+
+
+def read_by_items(table: dict[Any, Any]) -> bool:
+    """Have the next attempt read lists item by item, as this one has failed.
+
+    Returns whether there are any.
+    """
+    found = [key for key, known in table.items() if key[0][:1] == _ARGUMENT and known is True]
+    for key in found:
+        table[key] = ("does more with a list than a kernel can", "pass an array")
+    return bool(found)
+
+
+def _is_long(items: list[Any]) -> bool:
+    if len(items) > FEW:
+        return True
+    return any(type(item) is list and _is_long(item) for item in items)
+
+
+def _forms(items: Sequence[Any]) -> _Forms | None:
+    """The form of the items, and of the items of these if they are lists; None if there is none."""
+    found: ItemForm | None = None
+    for item in items:
+        form = form_of(item) if _is_plain(item) else None
+        found = form if found is None or form is None else found.joined(form)
+        if found is None:
+            return None
+    if not isinstance(found, ListForm):
+        return None if found is None else [found]
+    inner = _forms([one for item in items for one in item])
+    return None if inner is None else [found, *inner]
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether an item is a number, or a list or tuple of such."""
+    if type(item) is list:
+        return True  # whose items are looked at together with those of the others
+    if type(item) is tuple or is_named_tuple(item):
+        return bool(item) and all(map(_is_plain, item)) and list not in map(type, item)
+    kind = type(item)
+    return kind in _PLAIN or (issubclass(kind, np.generic) and kind.__module__ == "numpy")
+
+
+def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:
+    """How the columns hold the items: each column has a number."""
+    form, *inner = forms
+    if isinstance(form, ListForm):
+        return ListColumns(place(), place(), -1, _item_columns(inner, place))
+    assert isinstance(form, NumberForm | TupleForm)
+    return form.columns(place)
+
+
+def _dtypes(forms: _Forms) -> list[list[np.dtype]]:
+    """The dtypes of the columns, of each list of lists, and of the items."""
+    lists = [[I64, I64] for form in forms if isinstance(form, ListForm)]
+    return [*lists, [dtype for _, dtype in forms[-1].types()]]
+
+
+def _column(trace: Trace, path: Path, array: np.ndarray, extent: AffineExpr) -> TracedArray:
+    """A column as an array that kernels read."""
+    type_ = TensorType(array.dtype, (extent,))
+    name = trace.unique_name(path.name)
+    origin = HostExpr.path(path)
+    buffer = Buffer(name, type_, trace.new_alias_class(), origin, writeable=False)
+    trace.graph.buffers.append(buffer)
+    storage = Storage.of_buffer(trace, buffer, None, array)
+    storage.home = trace.blocks[0]
+    return TracedArray.whole(storage)
