@@ -174,6 +174,21 @@ class ResultList:
     shared: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ResultDict:
+    """A dictionary that a kernel has filled; ``marks`` are the places of keys that are there.
+
+    ``factory`` is that of a ``defaultdict``.
+    """
+
+    type: type
+    factory: Any
+    keys: ResultList
+    values: ResultList
+    marks: ResultList | None = None
+    shared: int | None = None
+
+
 ResultStructure = (
     ResultLeaf
     | PathLeaf
@@ -183,6 +198,7 @@ ResultStructure = (
     | ResultSequence
     | ResultMapping
     | ResultList
+    | ResultDict
 )
 
 

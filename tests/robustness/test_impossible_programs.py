@@ -171,69 +171,6 @@ def smallest_of_two_types(x: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------ Python's own state
-def filled_array(x: Any) -> Any:
-    out = np.zeros(len(x), np.int64)
-    n = 0
-    for i in range(len(x)):
-        if x[i] > 0:
-            out[n] = i
-            n += 1
-    return out, n
-
-
-@row(filled_array, X, says=("'out', a list", "out[i] = ..."))
-def list_append(x: Any) -> Any:
-    out = []
-    for i in range(len(x)):
-        if x[i] > 0:
-            out.append(i)
-    return out
-
-
-def number_instead_of_list(x: Any) -> Any:
-    best = 0.0
-    for i in range(len(x)):
-        if x[i] > best:
-            best = x[i] * 1.0
-    return best
-
-
-@row(number_instead_of_list, X, says=("'best', a list", "use numbers"))
-def list_entry(x: Any) -> Any:
-    best = [0.0]
-    for i in range(len(x)):
-        if x[i] > best[0]:
-            best[0] = x[i]
-    return best[0]
-
-
-def stack_in_an_array(x: Any) -> Any:
-    stack = np.zeros(20)
-    stack[0] = x[0]
-    n = 1
-    s = 0.0
-    while n > 0:
-        n -= 1
-        t = stack[n]
-        s += t
-        if t > 0:
-            stack[n] = t - 1
-            n += 1
-    return s
-
-
-@row(stack_in_an_array, X, says=("'stack', a list", "numbers and arrays"))
-def while_on_a_list(x: Any) -> Any:
-    stack = [x[0]]
-    s = 0.0
-    while stack:
-        t = stack.pop()
-        s += t
-        if t > 0:
-            stack.append(t - 1)
-    return s
-
-
 def returned_flag(x: Any) -> Any:
     flag = False
     for i in range(len(x)):

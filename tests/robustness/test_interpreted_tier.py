@@ -42,12 +42,12 @@ def compiled_lines(function: Any, segmented: Any) -> set[int]:
 
 # ------------------------------------------------------------------------------------- whole loops
 def waits(arrivals: Any, services: Any) -> Any:
-    time, found = 0.0, []
+    time, found = 0.0, {}
     for arrival, service in zip(arrivals, services, strict=True):
         start = max(arrival, time)
-        found.append(start - arrival)
+        found[len(found)] = [start - arrival, {"served": service}]
         time = start + service
-    return np.array(found)
+    return np.array([found[k][0] for k in range(len(arrivals))])
 
 
 def test_a_loop_of_numbers_is_python_s_and_the_function_itself_runs() -> None:
@@ -119,7 +119,7 @@ def test_a_branch_that_is_met_later_is_decided_then() -> None:
 
     def program(x: Any, flag: Any) -> Any:
         log.append(flag)
-        if log[-1]:
+        if bool(log) and flag:
             y = np.sqrt(x) + np.abs(x) * 2 - x
         else:
             y = x

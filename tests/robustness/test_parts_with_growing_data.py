@@ -67,7 +67,7 @@ def from_the_last_state(y, steps):
     for k in range(1, steps):
         y = states[-1]
         half = y + 0.5 * k * y
-        states.append(half - 0.25 * y)
+        states.append({"y": half - 0.25 * y}["y"])
     return np.array(states)
 
 

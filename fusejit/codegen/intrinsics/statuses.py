@@ -23,6 +23,7 @@ class Status(enum.IntEnum):
     OUT_OF_BOUNDS = 5
     SIZES_DIFFER = 9  # what only the call knows is not as assumed
     BEYOND_64_BITS = 16
+    LEFT_TO_PYTHON = 42  # only Python can tell what happens
     NO_ROOM = 40  # in a list: the launcher makes room, and the call starts again
     OUT_OF_BOUNDS_IF_RUN = 60
     EXTENTS_DIFFER = 61  # extents of which one may be 1
@@ -56,6 +57,7 @@ class Status(enum.IntEnum):
     LATE_POWER_OF_ZERO = 36
     LATE_COMPLEX_POWER = 37
     LATE_NO_ROOM = 41
+    LATE_LEFT_TO_PYTHON = 43
     LATE_INT_OF_INF = 38
     LATE_INTEGER_POWER = 62
     INTERRUPTED = 63  # a signal's handler has raised

@@ -50,7 +50,8 @@ from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
 
 _RUNTIME = (
-    "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise host_array "
+    "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice dict_of error_state errors_raise "
+    "host_array "
     "host_parts host_result kept list_of locked make_room marked miss put_back raise_from "
     "require_shape strided_view view"
 )

@@ -15,6 +15,7 @@ from fusejit.ir.traced import (
     ListColumns,
     NumberColumn,
     PathLeaf,
+    ResultDict,
     ResultLeaf,
     ResultList,
     ResultMapping,
@@ -44,12 +45,13 @@ class LauncherResults(LauncherSteps):
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
         """So is a list or dict, after those in it."""
-        if not isinstance(structure, ResultSequence | ResultMapping | ResultList):
+        if not isinstance(structure, ResultSequence | ResultMapping | ResultList | ResultDict):
             return
         if structure.shared is not None and structure.shared in self.shared:
             return
-        for item in () if isinstance(structure, ResultList) else structure.items:
-            self.bind_shared_containers(item)
+        if isinstance(structure, ResultSequence | ResultMapping):
+            for item in structure.items:
+                self.bind_shared_containers(item)
         if structure.shared is not None:
             name = f"shared{structure.shared}"
             self.put(f"{name} = {self.structure(structure)}")
@@ -57,7 +59,7 @@ class LauncherResults(LauncherSteps):
 
     def structure(self, structure: ResultStructure) -> str:
         if (
-            isinstance(structure, ResultSequence | ResultMapping | ResultList)
+            isinstance(structure, ResultSequence | ResultMapping | ResultList | ResultDict)
             and structure.shared in self.shared
         ):
             return self.shared[structure.shared]
@@ -110,6 +112,11 @@ class LauncherResults(LauncherSteps):
             _, *columns = (self.structure(ResultLeaf(k)) for k in indices_of(structure))
             form = self.bind("form", structure.columns)
             return f"list_of({form}, {length}, iter(({', '.join(columns)},)))"
+        if isinstance(structure, ResultDict):
+            parts = structure.keys, structure.values, structure.marks
+            found = ["None" if part is None else self.structure(part) for part in parts]
+            kinds = self.bind("type", structure.type), self.bind("factory", structure.factory)
+            return f"dict_of({', '.join((*kinds, *found))})"
         assert isinstance(structure, ResultMapping)
         pairs = zip(structure.keys, structure.items, strict=True)
         return (
@@ -124,6 +131,9 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     if isinstance(structure, ResultList) and kind is ResultLeaf:
         leaf: Any = kind
         return [leaf(index) for index in indices_of(structure)]
+    if isinstance(structure, ResultDict):
+        parts = (structure.keys, structure.values, structure.marks)
+        return [leaf for part in parts if part is not None for leaf in leaves_of(part, kind)]
     if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):
         return [leaf for item in structure.items for leaf in leaves_of(item, kind)]
     return []

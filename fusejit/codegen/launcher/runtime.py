@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from itertools import compress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +32,10 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.OUT_OF_BOUNDS: numpy_raising("NumPy raises IndexError: an index is out of bounds"),
     Status.BEYOND_64_BITS: fallback(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
+    ),
+    Status.LEFT_TO_PYTHON: fallback(
+        "it makes an array of an empty list, looks for a NaN in one, or changes a dictionary in a "
+        "loop over it"
     ),
     Status.NO_ROOM: fallback("a list has too many items"),
     Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),
@@ -207,6 +212,21 @@ def list_of(form: ItemColumns, length: int, columns: Iterator[Any]) -> list[Any]
         made[tags == tag] = _numbers_of(values[tags == tag], kind)
     numbers: list[Any] = made.tolist()
     return numbers
+
+
+def dict_of(
+    kind: type, factory: Any, keys: list[Any], values: list[Any], marks: list[bool] | None
+) -> dict[Any, Any]:
+    """The dictionary of keys and values, without those that are marked as deleted."""
+    pairs: Any = zip(keys, values, strict=True)
+    if marks is not None:
+        pairs = compress(pairs, marks)
+    if kind is dict:
+        return dict(pairs)
+    made: dict[Any, Any] = kind(*(() if factory is None else (factory,)))
+    for key, value in pairs:
+        made[key] = value
+    return made
 
 
 def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:

@@ -67,6 +67,11 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "float power": (Status.LATE_FLOAT_POWER, OverflowError, _text(lambda: 2.0**5000)),
     "0.0 ** -1": (Status.LATE_POWER_OF_ZERO, ZeroDivisionError, _text(lambda: 0.0**-1.0)),
     "complex power": (Status.LATE_COMPLEX_POWER, OverflowError, "a power is a complex number"),
+    "left to Python": (
+        Status.LATE_LEFT_TO_PYTHON,
+        RuntimeError,
+        "what happens can be told by Python only",
+    ),
     "capacity": (Status.LATE_NO_ROOM, MemoryError, "a list has no room for another item"),
     "int of inf": (Status.LATE_INT_OF_INF, OverflowError, _text(lambda: int(math.inf))),
     "AssertionError": (Status.LATE_ASSERTION, AssertionError, ""),
@@ -89,6 +94,7 @@ _ROLLED_BACK = {
     "53 bits": Status.SIZES_DIFFER,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
+    "left to Python": Status.LEFT_TO_PYTHON,
     "ValueError": Status.EXTENTS_DIFFER,
 }
 """What NumPy has to answer, by the error of the check: the status once stores are undone."""

@@ -58,6 +58,7 @@ EARLY_ERRORS = {
     "64 bits": Status.BEYOND_64_BITS,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
+    "left to Python": Status.LEFT_TO_PYTHON,
     OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }
 

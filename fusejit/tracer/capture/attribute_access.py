@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
-from fusejit.tracer.lists.displays import change_list, read_list
+from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
@@ -177,10 +177,11 @@ class AttributeAccess:
 
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
-        if type(obj) is dict:
-            self._captures.compare(key)
-        elif type(obj) is list:
+        if type(obj) is list:
             read_list(obj, key)
+        elif type(obj) in CONTAINERS:
+            look_up(obj, (key,))
+            self._captures.compare(key)
         made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
@@ -238,8 +239,9 @@ class AttributeAccess:
         if self._captures.is_container_copy(obj) and self._holds(obj, key, value):
             return
         self._refuse_write(obj, "an item")
-        if type(obj) is list:
-            change_list(obj)
+        if type(obj) in CONTAINERS:
+            look_up(obj, (key,))
+            change_container(obj)
         method = self.note_method(obj, "__setitem__")
         if method is not None:
             self._invoke(method, (obj, key, value), {})
@@ -251,8 +253,9 @@ class AttributeAccess:
     def delete_item(self, obj: Any, key: Any) -> None:
         """``del obj[key]``."""
         self._refuse_write(obj, "an item")
-        if type(obj) is list:
-            change_list(obj)
+        if type(obj) in CONTAINERS:
+            look_up(obj, (key,))
+            change_container(obj)
         method = self.note_method(obj, "__delitem__")
         if method is not None:
             self._invoke(method, (obj, key), {})

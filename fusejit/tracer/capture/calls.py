@@ -19,7 +19,8 @@ from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attri
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
-from fusejit.tracer.lists.displays import change_list
+from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up
+from fusejit.tracer.lists.list_functions import is_of_kernel
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
@@ -42,7 +43,6 @@ from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, for_program, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
-from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -262,11 +262,14 @@ class Calls:
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
             what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
+        if getattr(function, "__name__", "") == "get":
+            look_up(getattr(function, "__self__", None), args)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
-            if type(owner) is list:
-                change_list(owner)
+            if type(owner) in CONTAINERS:
+                look_up(owner, args)
+                change_container(owner)
             path = self._captures.path_of(owner)
             if path is None and is_method_in_c(function):
                 path = self._captures.path_of(function)
@@ -293,7 +296,7 @@ class Calls:
 
         What is done with a container of the kernel is no C code: it is traced.
         """
-        if any(isinstance(arg, TracedContainer) for arg in args):
+        if any(map(is_of_kernel, args)):
             return args, kwargs
         for place in rule.callbacks:
             if isinstance(place, int) and place < len(args):

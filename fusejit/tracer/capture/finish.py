@@ -84,7 +84,9 @@ def _require_undoable(trace: Trace) -> None:
     for op in effects_for_good(trace.graph):
         deferred = [c for c in deferred_assertions(trace.graph) if c.error in BEYOND_RANGE]
         if deferred:
-            error = NeedsPython.at(op.location, "a Python int may go beyond 64 bits in the call")
+            is_number = deferred[0].error == "64 bits"
+            what = "a Python int may go beyond 64 bits" if is_number else deferred[0].reason
+            error = NeedsPython.at(op.location, f"{what} in the call")
             error.location, error.position = trace.effects.get(op, (op.location, None))
             raise error
 

@@ -39,7 +39,7 @@ from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.comprehensions import comprehension, looped_list
-from fusejit.tracer.lists.new_lists import displayed, repeated
+from fusejit.tracer.lists.new_lists import displayed, displayed_dict, repeated
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
     is_library_module,
@@ -198,13 +198,17 @@ class FunctionPrimitives:
         """A list that the program's text makes."""
         return displayed(self._key(line, column), items)
 
+    def displayed_dict(self, items: dict[Any, Any], line: int, column: int) -> Any:
+        """A dictionary that the program's text makes."""
+        return displayed_dict(self._key(line, column), items)
+
     def repeated_list(self, items: Any, count: Any, line: int, column: int) -> Any:
         """``[x, y] * count``."""
         return repeated(self._key(line, column), items, count)
 
-    def looped_list(self, items: Any, line: int, column: int) -> TracedList | None:
-        """The list that a loop fills for a comprehension; None if Python makes it."""
-        return looped_list(self._key(line, column), items)
+    def looped_list(self, items: Any, is_list: bool, line: int, column: int) -> Any:
+        """The list, or dictionary, that a loop fills for a comprehension; None if Python does."""
+        return looped_list(self._key(line, column), items, is_list)
 
     def comprehension(self, function: Any, items: Any, line: int, column: int) -> Any:
         """The list of a comprehension, which ``function`` makes."""

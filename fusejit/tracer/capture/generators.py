@@ -65,6 +65,7 @@ ARRAY_OF, TAKEN = "array_of", "taken"
 LOOPED, COMPREHENSION = "looped_list", "comprehension"
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
+_Comprehension = ast.GeneratorExp | ast.ListComp | ast.DictComp
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -118,8 +119,8 @@ class _Replacer(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Leave alone what is evaluated later, or with other names."""
-        if isinstance(node, ast.ListComp) and _runs_at_once(node):
-            return self._list(node)
+        if isinstance(node, ast.ListComp | ast.DictComp) and _runs_at_once(node):
+            return self._filled(node)
         return node if isinstance(node, HELD) else super().visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
@@ -162,8 +163,8 @@ class _Replacer(ast.NodeTransformer):
         arguments = [node.func, listed.generators[0].iter, *dtypes]
         return maker.at(ast.Call(func=maker.load(text), args=arguments, keywords=[]))
 
-    def _list(self, node: ast.ListComp) -> ast.expr:
-        """A list comprehension as a call of a function of its own."""
+    def _filled(self, node: ast.ListComp | ast.DictComp) -> ast.expr:
+        """A comprehension of a list or dictionary as a call of a function of its own."""
         text = self._name_of_list()
         maker = _Maker(node, node, self._helper)
         first = node.generators[0].iter
@@ -217,7 +218,7 @@ def _listed(node: ast.Call, bound: set[str]) -> ast.ListComp | None:
     return listed if _runs_at_once(listed) else None
 
 
-def _runs_at_once(found: ast.GeneratorExp | ast.ListComp) -> bool:
+def _runs_at_once(found: _Comprehension) -> bool:
     """Whether a comprehension binds and awaits nothing."""
     inner = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     is_async = any(g.is_async for g in found.generators)
@@ -227,16 +228,15 @@ def _runs_at_once(found: ast.GeneratorExp | ast.ListComp) -> bool:
 class _Maker:
     """Nodes of one function."""
 
-    def __init__(
-        self, call: ast.expr, comprehension: ast.GeneratorExp | ast.ListComp, helper: str
-    ) -> None:
+    def __init__(self, call: ast.expr, comprehension: _Comprehension, helper: str) -> None:
         self._call = call
         self._of = comprehension
         self._helper = helper
 
     def function(self, name: str, text: str, has_option: bool) -> ast.FunctionDef:
         """The loop over the items of the comprehension."""
-        value, at = self._of.elt, self._of.elt
+        assert not isinstance(self._of, ast.DictComp)
+        value = at = self._of.elt
         start: ast.expr = self.constant(0)
         body: _Body = []
         if name == "len":
@@ -276,11 +276,10 @@ class _Maker:
         of_python = copied(self._of)
         of_python.generators[0].iter = self.load(_ITEMS)
         self._of = copied(self._of)
-        append = self.at(ast.Attribute(value=self.load(_LIST), attr="append", ctx=ast.Load()))
-        appended = ast.Call(func=append, args=[self._of.elt], keywords=[])
-        body = self._looped([self.at(ast.Expr(value=self.at(appended)), self._of.elt)])
+        body = self._looped([self._put()])
+        is_list = self.constant(isinstance(self._of, ast.ListComp))
         place = map(self.constant, (self._of.lineno, self._of.col_offset))
-        made = self.callback(LOOPED, self.load(_ITEMS), *place)
+        made = self.callback(LOOPED, self.load(_ITEMS), is_list, *place)
         test = self.callback(IS_FILLED, self.load(_LIST))
         filled = [*body, self._return_of(_LIST)]
         return self._definition(
@@ -293,8 +292,19 @@ class _Maker:
             ],
         )
 
+    def _put(self) -> ast.stmt:
+        """Store an item of the comprehension: ``made.append(item)``, ``made[key] = value``."""
+        of, made = self._of, self.load(_LIST)
+        if isinstance(of, ast.DictComp):
+            target = self.at(ast.Subscript(value=made, slice=of.key, ctx=ast.Store()))
+            return self.at(ast.Assign(targets=[target], value=of.value), of.value)
+        append = self.at(ast.Attribute(value=made, attr="append", ctx=ast.Load()))
+        call = self.at(ast.Call(func=append, args=[of.elt], keywords=[]))
+        return self.at(ast.Expr(value=call), of.elt)
+
     def filling(self, text: str, has_dtype: bool) -> ast.FunctionDef:
         """The loop that fills an array, or the call of NumPy's function."""
+        assert not isinstance(self._of, ast.DictComp)
         (generator,) = self._of.generators
         value: ast.expr = as_tuple(copied(self._of.elt))
         if isinstance(value, ast.ListComp):  # rows

@@ -228,12 +228,14 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.elts = list(map(self._hashed, node.elts))
         return node
 
-    def visit_Dict(self, node: ast.Dict) -> ast.Dict:
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
         for at, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
             if key is not None:
                 node.keys[at] = self._hashed(key)
             node.values[at] = self.visit(value)
-        return node
+        if not self.has_callbacks:
+            return node
+        return self._callback("displayed_dict", node, node, *_place_of(node))
 
     def _hashed(self, node: ast.expr) -> ast.expr:
         """An element of a set, or a key, which Python hashes and compares."""

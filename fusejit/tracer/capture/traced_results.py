@@ -17,6 +17,7 @@ from fusejit.ir.traced import (
     ChoiceLeaf,
     HostLeaf,
     PathLeaf,
+    ResultDict,
     ResultLeaf,
     ResultList,
     ResultMapping,
@@ -28,6 +29,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
+from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
@@ -95,6 +97,11 @@ class Results:
                 self._with_arrays(other, arrays)
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
+        elif isinstance(obj, TracedDict):
+            for part in obj.parts():
+                self._list(part, arrays)
+            self._uses[id(obj)] += 1
+            return obj
         elif id(obj) in self._containers:
             return obj
         elif type(obj) is tuple:
@@ -193,6 +200,13 @@ class Results:
             self.results.append(storage.read() if storage.buffer is None else array.memory())
         return self._result_indices[id(array)]
 
+    def _filled(self, obj: TracedList) -> ResultList:
+        """A list that kernels fill."""
+        length = self._result_index(self._lengths[id(obj)])
+        columns = iter(self._columns[id(obj)])
+        items = obj.result_columns(lambda: self._result_index(next(columns)))
+        return ResultList(length, items, self._number(obj))
+
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
             if not obj.is_known:
@@ -215,11 +229,13 @@ class Results:
             return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
         if isinstance(obj, SymbolicNumber):
             return HostLeaf(obj.expr)
+        if isinstance(obj, TracedDict):
+            parts = [*map(self._filled, obj.parts())]
+            marks = parts[2] if len(parts) > 2 else None
+            kind, factory, number = obj.python_type, obj.factory, self._number(obj)
+            return ResultDict(kind, factory, parts[0], parts[1], marks, number)
         if isinstance(obj, TracedList):
-            length = self._result_index(self._lengths[id(obj)])
-            columns = iter(self._columns[id(obj)])
-            items = obj.result_columns(lambda: self._result_index(next(columns)))
-            return ResultList(length, items, self._number(obj))
+            return self._filled(obj)
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
         if isinstance(obj, Choice):

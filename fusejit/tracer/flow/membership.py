@@ -14,6 +14,7 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.lists.displays import CONTAINERS, look_up
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
 from fusejit.tracer.values.array import TracedArray
@@ -40,6 +41,8 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
             map(is_number, container)
         ):
             return _any(item is one or operator.eq(item, one) for one in container)
+    if type(container) in CONTAINERS:
+        look_up(container, (item,))
     return is_in(item, container)
 
 

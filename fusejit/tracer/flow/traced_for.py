@@ -27,7 +27,7 @@ import numpy as np
 
 from fusejit.budget import check_budget
 from fusejit.ir.affine import AffineExpr, Sym
-from fusejit.ir.ops import Bind, Block, Loop
+from fusejit.ir.ops import Assert, Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
@@ -37,7 +37,8 @@ from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.indexing.kernel_indices import symbol_of
-from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
+from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number, truth_of
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.unrolling import UnrollBudget, native_iter
 from fusejit.tracer.values.array import TracedArray
@@ -62,6 +63,7 @@ class TracedFor(LoopRegion):
         self.items: Items | None = None
         self.peeled = 0
         self._sizes: list[int] = []  # changes of the containers that it runs over, so far
+        self._first_sizes: list[Any] = []  # how many items those have that must keep their size
         self._counter: Value | None = None
 
     def own_names(self) -> frozenset[str]:
@@ -154,6 +156,7 @@ class TracedFor(LoopRegion):
         loop_body.begin(self, names)
         assert self.items is not None
         self._sizes = [one.num_changes for one in self.items.containers]
+        self._first_sizes = [one.size() for one in self.items.containers if one.keeps_size]
         if self.flags or self.decided("live"):
             self._counter = self.carry_counter((Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
@@ -215,11 +218,23 @@ class TracedFor(LoopRegion):
         """Ask again in each iteration for the size of a container that the body has changed."""
         assert self.items is not None
         sizes = [one.num_changes for one in self.items.containers]
-        if sizes != self._sizes and not self.decided("live"):
+        if sizes == self._sizes or self.decided("live"):
+            return
+        if all(one.keeps_size for one in self.items.containers):
+            self._require_sizes()
+        else:
             if not self.items.follows:
                 what = "changes the length of a list that a loop runs over"
                 raise needs_python(what, "run over a copy of it")
             self.decide(True, "live")
+
+    def _require_sizes(self) -> None:
+        """Leave to Python what it raises for a dictionary that changes under a loop over it."""
+        assert self.items is not None
+        for one, before in zip(self.items.containers, self._first_sizes, strict=True):
+            same = as_kernel_number(truth_of(one.size() == before)).value()
+            reason = "a dictionary keeps its size while a loop runs over it"
+            self.trace.emit(Assert(condition=same, reason=reason, error=LEFT_TO_PYTHON))
 
     def _condition(self, body: Block) -> Block:
         """The loop goes on while items are left and nothing has stopped it."""

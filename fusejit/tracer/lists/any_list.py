@@ -180,6 +180,14 @@ class AnyList(TracedContainer):
         local = affine_index(self.trace, bound)
         return as_affine(bound, _NO_INDEX) if local is None else local
 
+    def has_any(self) -> Any:
+        """``any(xs)``."""
+        return self.trace.inlined(list_methods.has_any, (self,))
+
+    def has_all(self) -> Any:
+        """``all(xs)``."""
+        return self.trace.inlined(list_methods.has_all, (self,))
+
     def contains(self, item: Any) -> Any:
         """``item in xs``."""
         return self.trace.inlined(list_methods.contains, (self, item))

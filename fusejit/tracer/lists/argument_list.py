@@ -34,7 +34,7 @@ from fusejit.tracer.values.storage import Storage
 _ARGUMENT = ("argument",)
 FEW = 4  # items of a list that is read item by item
 _Forms = list[ItemForm]
-_PLAIN = (bool, int, float, complex, type(None))
+_NUMBERS = (bool, int, float, complex, type(None))
 
 
 class ArgumentList(AnyList):
@@ -109,14 +109,16 @@ class ArgumentList(AnyList):
         values = [self.field(field, at, kind) for field, kind in enumerate(kinds)]
         return self.form.item(self.trace, values)
 
-    def as_array(self) -> TracedArray:
+    def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
-        return array_of_columns(self.form, self._columns, self.length())
+        return array_of_columns(self.form, self._columns, self.length(), dtype)
 
 
 def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
     """The list at a path, if kernels are to read its items in columns."""
     key = (*_ARGUMENT, str(path))
+    if path.steps or path.root != "arg":  # perhaps the function asks for little of it
+        return None
     forms = _forms(items)
     if forms is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
         return None
@@ -160,7 +162,7 @@ def _forms(items: Sequence[Any]) -> _Forms | None:
     """The form of the items, and of the items of these if they are lists; None if there is none."""
     found: ItemForm | None = None
     for item in items:
-        form = form_of(item) if _is_plain(item) else None
+        form = form_of(item) if _can_be_item(item) else None
         found = form if found is None or form is None else found.joined(form)
         if found is None:
             return None
@@ -170,14 +172,14 @@ def _forms(items: Sequence[Any]) -> _Forms | None:
     return None if inner is None else [found, *inner]
 
 
-def _is_plain(item: Any) -> bool:
+def _can_be_item(item: Any) -> bool:
     """Whether an item is a number, or a list or tuple of such."""
     if type(item) is list:
         return True  # whose items are looked at together with those of the others
     if type(item) is tuple or is_named_tuple(item):
-        return bool(item) and all(map(_is_plain, item)) and list not in map(type, item)
+        return bool(item) and all(map(_can_be_item, item)) and list not in map(type, item)
     kind = type(item)
-    return kind in _PLAIN or (issubclass(kind, np.generic) and kind.__module__ == "numpy")
+    return kind in _NUMBERS or (issubclass(kind, np.generic) and kind.__module__ == "numpy")
 
 
 def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:

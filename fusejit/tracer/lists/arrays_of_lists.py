@@ -13,7 +13,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
 from fusejit.tracer.ops.changing_extents import rows
-from fusejit.tracer.ops.checks import COMPUTED
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.locations import needs_python
@@ -24,19 +24,22 @@ from fusejit.tracer.values.union_scalar import UnionType
 
 
 def array_of_columns(
-    form: ItemForm | None, columns: tuple[TracedArray, ...], length: AffineExpr
+    form: ItemForm | None,
+    columns: tuple[TracedArray, ...],
+    length: AffineExpr,
+    dtype: np.dtype | None = None,
 ) -> TracedArray:
     """The array that NumPy makes of the items.
 
     Of no items it is float64 without further axes, whatever they would be.
     """
     if form is None:
-        made: TracedArray = PRIMITIVES[np.empty]((0,))
+        made: TracedArray = PRIMITIVES[np.empty]((0,), dtype or F64)
         return made
     if isinstance(form, NumberForm):
         values = columns[_place_of(form)]
         _require_one_dtype(form)
-        if values.dtype != F64:
+        if values.dtype != (dtype or F64):
             _require_items(values, length)
         return _first(values, length)
     if not isinstance(form, TupleForm):
@@ -74,7 +77,9 @@ def _require_items(column: TracedArray, length: AffineExpr) -> None:
     trace = column.trace
     number: Any = affine_number(trace, length)
     condition = as_kernel_number(truth_of(number > 0)).value()
-    trace.emit(Assert(condition=condition, reason="an array of an empty list", error=COMPUTED))
+    trace.emit(
+        Assert(condition=condition, reason="an array of an empty list", error=LEFT_TO_PYTHON)
+    )
 
 
 def _first(column: TracedArray, length: AffineExpr) -> TracedArray:

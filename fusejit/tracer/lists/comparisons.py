@@ -11,7 +11,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
-from fusejit.tracer.ops.checks import COMPUTED
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple
@@ -57,7 +57,7 @@ def _require_number(number: Any) -> None:
     if isinstance(number, TracedArray) and number.dtype.kind in "fc":
         is_number_ = as_kernel_number(operator_call(np.equal, (number, number)), Kind.PYTHON, BOOL)
         why = "looks for a NaN in a list"
-        current_trace().emit(Assert(condition=is_number_.value(), reason=why, error=COMPUTED))
+        current_trace().emit(Assert(condition=is_number_.value(), reason=why, error=LEFT_TO_PYTHON))
 
 
 def comes_before(left: Any, right: Any, is_reversed: bool) -> bool:

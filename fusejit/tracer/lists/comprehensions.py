@@ -1,4 +1,4 @@
-"""List comprehensions: a loop that fills a list, or Python's own.
+"""Comprehensions of lists and dictionaries: a loop that fills one, or Python's own.
 
 `fusejit.tracer.capture.generators` has written both. The loop is traced where what it runs over is;
 if it cannot be, and is short, Python's comprehension is unrolled.
@@ -12,6 +12,7 @@ from typing import Any
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.indexing.iteration import Items, items_of
+from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
@@ -39,8 +40,10 @@ def _most(trace: Trace, items: Any) -> int | None:
     return None if trace.decisions.is_local(length) else trace.decisions.hint(length)
 
 
-def looped_list(place: tuple[Any, ...], items: Any) -> TracedList | None:
-    """The list that a loop fills; None if Python makes it."""
+def looped_list(
+    place: tuple[Any, ...], items: Any, is_list: bool
+) -> TracedList | TracedDict | None:
+    """The list or dictionary that a loop fills; None if Python makes it."""
     trace = running_trace()
     if trace is None or trace.table.get((_key(place), "native")):
         return None
@@ -50,7 +53,8 @@ def looped_list(place: tuple[Any, ...], items: Any) -> TracedList | None:
     known = trace.decisions.canonical(found.length).as_constant()
     if known is not None and known <= _UNROLLED:
         return None
-    return TracedList(trace, trace.visit((*_key(place), current_location())))
+    kind = TracedList if is_list else TracedDict
+    return kind(trace, trace.visit((*_key(place), current_location())))
 
 
 def comprehension(

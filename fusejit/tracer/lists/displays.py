@@ -6,6 +6,7 @@ conditional changes one, the trace starts again, and it is a `TracedList` from t
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
 from fusejit.ir.ops import Block
@@ -13,6 +14,8 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.ops.kernel_numbers import needs_kernel
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import needs_python
+
+CONTAINERS = (list, dict, defaultdict, Counter)
 
 
 class Display(NamedTuple):
@@ -62,6 +65,11 @@ class Displays:
         if display is not None and display.home is not trace.block:
             self.require_traced(trace, obj)
 
+    def look_up(self, trace: Trace, obj: Any, keys: Any) -> None:
+        """Note that the program is about to look for keys that perhaps only the kernel knows."""
+        if id(obj) in self._made and _needs_kernel(keys):
+            self.require_traced(trace, obj)
+
     def read(self, trace: Trace, obj: Any, key: Any) -> None:
         """Note that the program is about to read an item of an object."""
         if id(obj) in self._made and type(key) is not slice:
@@ -70,8 +78,19 @@ class Displays:
                 self.require_traced(trace, obj)
 
 
-def change_list(obj: list[Any]) -> None:
-    """Note that the program is about to change a list: see `Displays.change`."""
+def _needs_kernel(obj: Any) -> bool:
+    return any(map(_needs_kernel, obj)) if type(obj) is tuple else needs_kernel(obj)
+
+
+def look_up(obj: Any, keys: tuple[Any, ...]) -> None:
+    """Note that the program is about to look for keys: see `Displays.look_up`."""
+    trace = running_trace()
+    if trace is not None:
+        trace.owned(Displays).look_up(trace, obj, keys)
+
+
+def change_container(obj: Any) -> None:
+    """Note that the program is about to change a container: see `Displays.change`."""
     trace = running_trace()
     if trace is not None:
         trace.owned(Displays).change(trace, obj)

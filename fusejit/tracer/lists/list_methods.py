@@ -203,6 +203,8 @@ def sort(items, *, key=None, reverse=False):
 
 def ordered(items, *, key=None, reverse=False):
     """``sorted(xs)``."""
-    made = items.copy()
+    made = []
+    for item in items:
+        made.append(item)
     made.sort(key=key, reverse=reverse)
     return made

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
+
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -144,9 +146,9 @@ class NestedList(AnyList):
         """Store an item at a place where there is room."""
         self._use().pool.store(self._field(_START) + at, item)
 
-    def as_array(self) -> TracedArray:
+    def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
-        made: TracedArray = self.trace.inlined(_copy, (self,)).as_array()
+        made: TracedArray = self.trace.inlined(_copy, (self,)).as_array(dtype)
         return made
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Any
 
-from fusejit.tracer.builder.trace import running_trace
-from fusejit.tracer.lists import list_methods
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.lists import dict_methods, list_methods
 from fusejit.tracer.lists.displays import Display, Displays
+from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
 from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 
 
 def displayed(place: tuple[Any, ...], items: list[Any]) -> list[Any] | TracedList:
@@ -24,6 +30,52 @@ def displayed(place: tuple[Any, ...], items: list[Any]) -> list[Any] | TracedLis
     made = TracedList(trace, key)
     for item in items:
         made.append(item)
+    return made
+
+
+def displayed_dict(place: tuple[Any, ...], items: dict[Any, Any]) -> Any:
+    """The dictionary of a display."""
+    trace = running_trace()
+    if trace is None:
+        return items
+    return new_dict(trace, ("dict", *place), items)
+
+
+def new_dict(trace: Trace, place: tuple[Any, ...], items: Any, factory: Any = None) -> Any:
+    """A dictionary that the program makes: Python's, unless a loop was seen to change it."""
+    key = trace.visit((*place, current_location()))
+    if trace.table.get((key, "list")) is not True:
+        trace.owned(Displays).note(Display(items, key, trace.block))
+        return items
+    made = TracedDict(trace, key, type(items), factory)
+    for one, value in items.items():
+        made[one] = value
+    return made
+
+
+@primitive(defaultdict)
+def _defaultdict(factory: Any = None, *args: Any, **kwargs: Any) -> Any:
+    if args or kwargs or factory is None:
+        return NotImplemented
+    return new_dict(current_trace(), ("defaultdict",), defaultdict(factory), factory)
+
+
+@primitive(dict)
+def _dict(*args: Any, **kwargs: Any) -> Any:
+    return NotImplemented if args or kwargs else new_dict(current_trace(), ("dict()",), {})
+
+
+@primitive(Counter)
+def _counter(*args: Any, **kwargs: Any) -> Any:
+    if len(args) > 1 or kwargs:
+        return NotImplemented
+    trace = current_trace()
+    if not args:
+        return new_dict(trace, ("Counter",), Counter())
+    if not isinstance(args[0], TracedArray | TracedContainer | Items):
+        return NotImplemented
+    made = TracedDict(trace, trace.visit(("Counter", current_location())), Counter)
+    trace.inlined(dict_methods.counted, (made, args[0]))
     return made
 
 

@@ -29,6 +29,7 @@ from fusejit.tracer.lists.item_forms import (
     ListForm,
     NumberForm,
     Place,
+    TupleForm,
     UntoldItem,
     form_of,
 )
@@ -47,6 +48,12 @@ CAPACITY = "capacity"
 FIRST_CAPACITY = 256
 LARGEST_CAPACITY = 2**40
 _OF_INTS = NumberForm((Kind.PYTHON, I64))
+_GUESSES: tuple[ItemForm, ...] = (
+    _OF_INTS,
+    *(TupleForm(tuple, (_OF_INTS,) * count) for count in (2, 3, 4)),
+    ListForm(),
+)
+"""What the items of a list may be that is read before one is put into it."""
 
 
 class Capacities:
@@ -67,6 +74,19 @@ class Capacities:
 
 class ListsByKey(dict[tuple[Any, ...], "TracedList"]):
     """The lists of one trace."""
+
+
+class Guesses(dict[tuple[Any, ...], "TracedList"]):
+    """The lists of one trace whose items are guessed."""
+
+    def try_others(self, table: dict[Any, Any]) -> bool:
+        """Have the next attempt guess otherwise, as this one has failed; whether there is more."""
+        for key, one in self.items():
+            guess = table.get((key, "guess"), 0) + 1
+            if one.is_guess and guess < len(_GUESSES):
+                table[key, "guess"] = guess
+                return True
+        return False
 
 
 class TracedList(AnyList):
@@ -97,7 +117,7 @@ class TracedList(AnyList):
         self.form: ItemForm | None = None
         self.pool: TracedList
         self.num_moves = 0
-        self._is_guess = False  # whether no item has shown its form yet
+        self.is_guess = False  # whether no item has shown its form yet
         self._is_copied = False  # whether it was copied, without columns
         self.capacity = trace.owned(Capacities).add(trace)
         trace.owned(ListsByKey)[key] = self
@@ -130,7 +150,7 @@ class TracedList(AnyList):
             self.pool = TracedList(self.trace, (self.key, "pool"))
             self.pool.home = self.trace.blocks[0]
 
-    def _require_form(self, item: Any) -> ItemForm:
+    def require_form(self, item: Any) -> ItemForm:
         """Have the columns hold an item, too; they are made at the first one."""
         form = form_of(item)
         if form is None:
@@ -144,14 +164,14 @@ class TracedList(AnyList):
 
     def widen(self, form: ItemForm) -> None:
         """Start again if the columns cannot hold items of another form, too."""
-        both = form if self.form is None or self._is_guess else self.form.joined(form)
+        both = form if self.form is None or self.is_guess else self.form.joined(form)
         if both is None:
             what = "puts objects of several kinds into a list in compiled code"
             self.leave_to_python(what, "put numbers, or tuples of the same form, into it")
         if both != self.form:
             self.trace.table[self.key, "item"] = both
             raise Retrace
-        self._is_guess = False
+        self.is_guess = False
 
     def note_moved(self) -> None:
         """Note that another list may be where one of its lists was."""
@@ -166,7 +186,7 @@ class TracedList(AnyList):
     def store(self, at: AffineExpr, item: Any) -> None:
         """Store an item at a place where there is room."""
         self._require_own()
-        form = self._require_form(item)
+        form = self.require_form(item)
         if isinstance(form, ListForm):
             put_list(self, at, item)
             return
@@ -183,7 +203,7 @@ class TracedList(AnyList):
         place = IndexingMap(0, (at,))
         return TracedArray(self._columns[field].storage, place, (), kind).value()
 
-    def _number(self, field: int, at: AffineExpr, kind: Kind) -> Value:
+    def number_at(self, field: int, at: AffineExpr, kind: Kind) -> Value:
         """A number of an item, read here: the column may change before somebody asks for it."""
         column = self._columns[field]
         element = TracedArray(column.storage, IndexingMap(0, (at,)), (), Kind.SCALAR)
@@ -193,16 +213,22 @@ class TracedList(AnyList):
         value: Value = number.value()
         return value
 
+    def _guess(self) -> None:
+        """Assume a form, until an item shows it."""
+        guesses = self.trace.owned(Guesses)
+        guesses[self.key] = self
+        self._make_columns(_GUESSES[self.trace.table.get((self.key, "guess"), 0)])
+        self.is_guess = True
+
     def load(self, at: AffineExpr) -> Any:
         """The item at a place where there is one."""
         if self.form is None:
-            self._make_columns(_OF_INTS)
-            self._is_guess = True
+            self._guess()
         assert self.form is not None
         if isinstance(self.form, ListForm):
             return NestedList(self, at)
         kinds = (kind for kind, _ in self.form.types())
-        values = [self._number(field, at, kind) for field, kind in enumerate(kinds)]
+        values = [self.number_at(field, at, kind) for field, kind in enumerate(kinds)]
         try:
             return self.form.item(self.trace, values)
         except UntoldItem as untold:
@@ -244,7 +270,7 @@ class TracedList(AnyList):
     def require_form_of(self, other: TracedList) -> None:
         """Have both lists hold items of one form, where one is copied to the other."""
         for one, another in ((self, other), (other, self)):
-            if another.form is not None and not another._is_guess:
+            if another.form is not None and not another.is_guess:
                 if one.form is None:
                     one._make_columns(another.form)
                 one.widen(another.form)
@@ -281,9 +307,9 @@ class TracedList(AnyList):
         for target, value in self.moves_from(other):
             self.trace.store(target.memory(), value)
 
-    def as_array(self) -> TracedArray:
+    def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
-        return array_of_columns(self.form, self.columns, self.length())
+        return array_of_columns(self.form, self.columns, self.length(), dtype)
 
     def fill(self, item: Any, count: Any) -> None:
         """Hold one item so many times."""
@@ -299,7 +325,7 @@ class TracedList(AnyList):
             value = scalar(trace, "count", I64, at_least_none)
             size = bound_number(trace, value, AffineExpr.const(0), None)
         self.require_room(size - 1)
-        values = self._require_form(item).values(item)
+        values = self.require_form(item).values(item)
         for column, value in zip(self._columns, values, strict=True):
             operand = operand_of(TracedArray.of_value(trace, value))
             made = full((size,), operand, column.dtype).value()

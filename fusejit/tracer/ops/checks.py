@@ -49,8 +49,11 @@ RAISE = "raise "
 COMPUTED = "computed"
 """The error of a check that the kernel cannot raise itself: its text is computed, say."""
 
-BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
-"""The kinds of checks for numbers that Python has and kernels have not."""
+LEFT_TO_PYTHON = "left to Python"
+"""The error of a check that fails where only Python can tell what happens: it runs the call."""
+
+BEYOND_RANGE = ("64 bits", "53 bits", "complex power", "capacity", LEFT_TO_PYTHON)
+"""The kinds of checks for what Python has and kernels have not: stores are undone."""
 
 
 def checks_first(graph: Graph, undoes: bool = False) -> None:

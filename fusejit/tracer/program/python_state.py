@@ -102,7 +102,9 @@ def is_shared(obj: Any, name: str) -> bool:
     seen: set[int] = set()
     while pending:
         one = pending.pop()
-        if one is obj or any(obj is container for container in getattr(one, "containers", ())):
+        if one is obj or (
+            hasattr(type(one), "containers") and any(obj is held for held in one.containers)
+        ):
             return True
         if isinstance(one, _ATOMS) or id(one) in seen or _is_of_the_trace(one):
             continue

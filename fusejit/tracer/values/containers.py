@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from fusejit.ir.ops import Block
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
@@ -25,6 +27,7 @@ class TracedContainer:
     """
 
     num_changes: int
+    keeps_size = False  # whether a loop over it ends where its size changes: with an error
     home: Block
     python_type: type
 
@@ -44,8 +47,16 @@ class TracedContainer:
         """``item in xs``."""
         raise NotImplementedError
 
-    def as_array(self) -> TracedArray:
-        """``np.array(xs)``."""
+    def has_any(self) -> Any:
+        """``any(xs)``."""
+        raise NotImplementedError
+
+    def has_all(self) -> Any:
+        """``all(xs)``."""
+        raise NotImplementedError
+
+    def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
+        """``np.array(xs)``, or with ``dtype=`` the one that it has."""
         raise NotImplementedError
 
     def user_attribute(self, name: str) -> Any:

@@ -72,9 +72,9 @@ def test_arrays_of_rank_zero_are_multiplied() -> None:
         assert np.array_equal(fuse_jit(program, fullgraph=True)(x), program(x))
 
 
-def test_it_is_refused_under_fullgraph() -> None:
+def test_tuples_are_refused_under_fullgraph() -> None:
     def program(x: np.ndarray) -> Any:
-        return [1.5] * x[2]
+        return (1.5,) * x[2]
 
     with pytest.raises(ConcretizationError, match="needs the value of an array element"):
         fuse_jit(program, fullgraph=True)(COUNTS)

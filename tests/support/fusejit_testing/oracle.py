@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.launcher_results import indices_of
-from fusejit.codegen.launcher.runtime import list_of, marked
+from fusejit.codegen.launcher.runtime import dict_of, list_of, marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
@@ -30,6 +30,7 @@ from fusejit.ir.traced import (
     ChoiceLeaf,
     HostLeaf,
     PathLeaf,
+    ResultDict,
     ResultLeaf,
     ResultList,
     ResultMapping,
@@ -234,6 +235,10 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
                 return []
             length, *columns = (results[index] for index in indices_of(structure))
             return list_of(structure.columns, int(length), iter(columns))
+        case ResultDict():
+            parts = structure.keys, structure.values, structure.marks
+            found: Any = [part and assemble(part, results, paths, names) for part in parts]
+            return dict_of(structure.type, structure.factory, *found)
         case ResultMapping():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return dict(zip(structure.keys, items, strict=True))

@@ -181,9 +181,12 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
         obj = current_trace().captured_reads.constant(made)
     if isinstance(obj, list | tuple) and contains_traced(obj):
         return _of_list(obj, dtype, order)
+    if isinstance(obj, TracedContainer) and dtype is not None:
+        array = obj.as_array(dtype_argument(dtype))
+        require_dtype_of_items(obj, array, dtype_argument(dtype))
+        obj = array
     array = array_from(obj)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
-    require_dtype_of_items(obj, array, wanted)
     operand = operand_of(obj)
     require_int_fits(operand, wanted)
     if operand.array is None:  # known before the kernel runs

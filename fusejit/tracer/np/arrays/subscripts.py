@@ -42,23 +42,25 @@ from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
-from fusejit.tracer.values.operand_types import Operand, contains_traced, operand_of
+from fusejit.tracer.values.operand_types import I64, Operand, contains_traced, operand_of
 from fusejit.tracer.values.subclass_numbers import stored
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 
 def _with_integers(index: Any) -> Any:
-    """An index in which integers of one of several types are Python's."""
+    """An index in which integers of one of several types are Python's, and lists are arrays."""
     if isinstance(index, tuple):
         return tuple(map(_with_integers, index)) if any(map(_is_mixed, index)) else index
     if isinstance(index, slice):
         ends = (index.start, index.stop, index.step)
         return slice(*map(_with_integers, ends)) if any(map(is_union_scalar, ends)) else index
+    if isinstance(index, TracedContainer):
+        return index.as_array(I64)
     return as_integer(index) if is_union_scalar(index) else index
 
 
 def _is_mixed(item: Any) -> bool:
-    return is_union_scalar(item) or isinstance(item, slice)
+    return is_union_scalar(item) or isinstance(item, slice | TracedContainer)
 
 
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
@@ -102,7 +104,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if isinstance(value, list | tuple) and array.dtype.kind in "iu" and contains_traced(value):
         value = ARRAY_OPS.array_of_list(value, array.dtype)
     if isinstance(value, TracedContainer):
-        items, value = value, value.as_array()
+        items, value = value, value.as_array(array.dtype)
         require_dtype_of_items(items, value, array.dtype)
     index = _items_of(array, index)
     if len(index) == 1 and is_mask(index[0]):

@@ -25,6 +25,7 @@ from fusejit.tracer.ops.kernel_numbers import (
     truth_of,
 )
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
 
 
@@ -38,6 +39,8 @@ def _truth_of_items(function: Callable[..., Any], ufunc: np.ufunc) -> Callable[.
                 return NotImplemented
             named = np.all if function is builtins.all else np.any
             return python_number(PRIMITIVES[named](items), BOOL)
+        if isinstance(items, TracedContainer):
+            return items.has_all() if function is builtins.all else items.has_any()
         result: Any = function is builtins.all
         for item in items:
             truth = truth_of(item)

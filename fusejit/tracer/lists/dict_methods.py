@@ -1,0 +1,154 @@
+"""What dictionaries and sets can do, as Python writes it on a `TracedDict`.
+
+``found(d, key)`` is the place of a key, or -1, and its slot; keys and values are at their places,
+in the order in which they came.
+"""
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+from fusejit.tracer.lists.dict_parts import (
+    add_key,
+    found,
+    is_there,
+    key_at,
+    made_by_factory,
+    num_places,
+    put_value,
+    remove_key,
+    value_at,
+)
+
+
+def getitem(d, key):
+    """``d[key]``."""
+    at, _ = found(d, key)
+    if at < 0:
+        raise KeyError(key)
+    return value_at(d, at)
+
+
+def get_or_make(d, key):
+    """``d[key]`` of a ``defaultdict``."""
+    at, slot = found(d, key)
+    if at < 0:
+        at = add_key(d, key, slot, made_by_factory(d))
+    return value_at(d, at)
+
+
+def setitem(d, key, value):
+    """``d[key] = value``."""
+    at, slot = found(d, key)
+    if at < 0:
+        add_key(d, key, slot, value)
+    else:
+        put_value(d, at, value)
+
+
+def get(d, key, default=None):
+    """``d.get(key, default)``."""
+    at, _ = found(d, key)
+    if at >= 0:
+        return value_at(d, at)
+    return default
+
+
+def setdefault(d, key, value=None):
+    """``d.setdefault(key, value)``."""
+    at, slot = found(d, key)
+    if at < 0:
+        at = add_key(d, key, slot, value)
+    return value_at(d, at)
+
+
+def contains(d, key):
+    """``key in d``."""
+    at, _ = found(d, key)
+    return at >= 0
+
+
+def delete(d, key):
+    """``del d[key]``."""
+    at, slot = found(d, key)
+    if at < 0:
+        raise KeyError(key)
+    remove_key(d, at, slot)
+
+
+def pop(d, key, *default):
+    """``d.pop(key)``, ``d.pop(key, default)``."""
+    at, slot = found(d, key)
+    if at < 0:
+        if not default:
+            raise KeyError(key)
+        return default[0]
+    value = value_at(d, at)
+    remove_key(d, at, slot)
+    return value
+
+
+def update(d, other):
+    """``d.update(other)``."""
+    for key, value in other.items():
+        d[key] = value
+
+
+def list_of_keys(d):
+    """The keys that were not deleted."""
+    made = []
+    for k in range(num_places(d)):
+        if is_there(d, k):
+            made.append(key_at(d, k))
+    return made
+
+
+def list_of_values(d):
+    """Their values."""
+    made = []
+    for k in range(num_places(d)):
+        if is_there(d, k):
+            made.append(value_at(d, k))
+    return made
+
+
+def list_of_items(d):
+    """Both."""
+    made = []
+    for k in range(num_places(d)):
+        if is_there(d, k):
+            made.append((key_at(d, k), value_at(d, k)))
+    return made
+
+
+def counted(d, items):
+    """``Counter(items)``."""
+    for item in items:
+        d[item] += 1
+
+
+def add(s, key):
+    """``s.add(key)``."""
+    at, slot = found(s, key)
+    if at < 0:
+        add_key(s, key, slot, None)
+
+
+def discard(s, key):
+    """``s.discard(key)``."""
+    at, slot = found(s, key)
+    if at >= 0:
+        remove_key(s, at, slot)
+
+
+def remove(s, key):
+    """``s.remove(key)``."""
+    at, slot = found(s, key)
+    if at < 0:
+        raise KeyError(key)
+    remove_key(s, at, slot)
+
+
+def add_all(s, others):
+    """``s.update(others)``, ``s |= others``."""
+    for key in others:
+        s.add(key)

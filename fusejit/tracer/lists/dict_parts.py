@@ -1,0 +1,43 @@
+"""The parts of a `TracedDict` that `fusejit.tracer.lists.dict_methods` is written with.
+
+Each stands for the method of `TracedDict` of its name, which is traced in its place.
+"""
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+
+def found(d, key):
+    """The place of a key, or -1, and its slot."""
+
+
+def add_key(d, key, slot, value):
+    """Put a new key behind the others; its place."""
+
+
+def remove_key(d, at, slot):
+    """Take a key away."""
+
+
+def put_value(d, at, value):
+    """Replace a value."""
+
+
+def key_at(d, at):
+    """The key at a place."""
+
+
+def value_at(d, at):
+    """The value at a place."""
+
+
+def num_places(d):
+    """How many places there are, those of deleted keys included."""
+
+
+def is_there(d, at):
+    """Whether the key at a place was not deleted."""
+
+
+def made_by_factory(d):
+    """What a ``defaultdict`` makes for a key that it has not."""
