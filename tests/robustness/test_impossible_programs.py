@@ -204,51 +204,12 @@ def global_write(x: Any) -> Any:
     return x
 
 
-def counts_in_an_array(x: Any) -> Any:
-    counts = np.zeros(10, np.int64)
-    for i in range(len(x)):
-        counts[x[i]] += 1
-    return counts
-
-
-@row(counts_in_an_array, I, says=("dict", "an array as the table"))
-def counts_in_a_dict(x: Any) -> Any:
-    counts: dict[Any, int] = {}
-    for i in range(len(x)):
-        counts[x[i]] = counts.get(x[i], 0) + 1
-    return counts
-
-
 @row(counts_in_an_array, I, says=("element of a set", "an array as the table"))
 def seen_in_a_set(x: Any) -> Any:
     seen = set()
     for i in range(len(x)):
         seen.add(x[i])
     return len(seen)
-
-
-def table_as_an_array(x: Any, table: Any) -> Any:
-    s = 0.0
-    for i in range(len(x)):
-        s += table[x[i]]
-    return s
-
-
-TABLE = {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0, 5: 50.0}
-
-
-@row(
-    table_as_an_array,
-    I,
-    says=("key of a dict", "an array as the table"),
-    instead=(I, np.array([0.0, 10, 20, 30, 40, 50])),
-)
-def dict_by_element(x: Any) -> Any:
-    table = {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0, 5: 50.0}
-    s = 0.0
-    for i in range(len(x)):
-        s += table[x[i]]
-    return s
 
 
 def largest_or_nan(x: Any) -> Any:

@@ -67,7 +67,7 @@ def from_the_last_state(y, steps):
     for k in range(1, steps):
         y = states[-1]
         half = y + 0.5 * k * y
-        states.append({"y": half - 0.25 * y}["y"])
+        states.append(float(repr(half - 0.25 * y)))
     return np.array(states)
 
 
