@@ -204,6 +204,13 @@ def global_write(x: Any) -> Any:
     return x
 
 
+def counts_in_an_array(x: Any) -> Any:
+    counts = np.zeros(10, np.int64)
+    for i in range(len(x)):
+        counts[x[i]] += 1
+    return counts
+
+
 @row(counts_in_an_array, I, says=("element of a set", "an array as the table"))
 def seen_in_a_set(x: Any) -> Any:
     seen = set()

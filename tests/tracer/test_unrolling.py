@@ -41,10 +41,10 @@ def squares(x: Any, n: int) -> Any:
 
 
 def halved(x: Any, n: int) -> Any:
-    steps = {"left": n}
-    while steps["left"] > 0:
-        steps["left"] -= 1
-        x = x / 2 + steps["left"] * x
+    steps = {n}
+    while max(steps) > 0:
+        steps = {max(steps) - 1}
+        x = x / 2 + max(steps) * x
     return x
 
 

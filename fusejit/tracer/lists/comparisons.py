@@ -30,11 +30,29 @@ def _are_equal(left: Any, right: Any) -> Any:
         if len(left) != len(right):
             return False
         return _all(_are_equal(*pair) for pair in zip(left, right, strict=True))
+    if left is None or right is None:  # no number is equal to it
+        other = right if left is None else left
+        is_union = is_union_scalar(other)
+        return current_trace().inlined(_is_none, (other,)) if is_union else other is None
     if not all(map(_is_of_kernel, (left, right))):
         return are_equal(left, right)
     for number in (left, right):
         _require_number(number)
+    if is_union_scalar(left) or is_union_scalar(right):
+        return current_trace().inlined(_equals, (left, right))
     return operator_call(np.equal, (left, right))
+
+
+def _equals(left, right):  # type: ignore[no-untyped-def]
+    return bool(left == right)
+
+
+def _is_none(obj):  # type: ignore[no-untyped-def]
+    return obj is None
+
+
+def _is_less(left, right):  # type: ignore[no-untyped-def]
+    return bool(left < right)
 
 
 def _all(tests: Any) -> Any:
@@ -70,6 +88,8 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
     if is_reversed:
         left, right = right, left
     if not is_tuple(left):
+        if is_union_scalar(left) or is_union_scalar(right):
+            return current_trace().inlined(_is_less, (left, right))
         return operator_call(np.less, (left, right))
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):

@@ -325,7 +325,10 @@ class TracedList(AnyList):
             value = scalar(trace, "count", I64, at_least_none)
             size = bound_number(trace, value, AffineExpr.const(0), None)
         self.require_room(size - 1)
-        values = self.require_form(item).values(item)
+        form = self.require_form(item)
+        if isinstance(form, ListForm):  # all places have the same list
+            self.refuse("repeats a list", "make a list for each place: [[0] * m for _ in range(n)]")
+        values = form.values(item)
         for column, value in zip(self._columns, values, strict=True):
             operand = operand_of(TracedArray.of_value(trace, value))
             made = full((size,), operand, column.dtype).value()

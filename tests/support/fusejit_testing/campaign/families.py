@@ -17,6 +17,7 @@ from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.grouped_check import check_grouped
 from fusejit_testing.programs.identities import identity_program, identity_program_by_python
+from fusejit_testing.programs.list_programs import check_lists, list_program, report_of
 from fusejit_testing.programs.mutation_fuzzer import (
     PROGRAMS,
     SLOWEST,
@@ -131,6 +132,22 @@ def _forks(seed: int, jit: bool, folder: Path) -> None:
             raise Failed(f"{fork_program(seed).source}\n{_text_of(error)}") from error
 
 
+def _lists(seed: int, jit: bool, folder: Path) -> None:
+    program = list_program(seed)
+    for is_jitted in (False, True)[: 1 + jit]:
+        check = partial(check_lists, folder=folder, jit=is_jitted)
+        try:
+            with deadline(SLOWEST):
+                check(program)
+        except Exception as error:
+            try:
+                with deadline(SHRINKING):
+                    text = report_of(program, check)
+            except Exception:
+                text = f"{program.source}\n{_text_of(error)}"
+            raise Failed(text) from error
+
+
 def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
     with deadline(SLOWEST + SHRINKING):
         check_seed(seed, jit=jit, calls=calls)
@@ -161,10 +178,11 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(26, partial(_mutations, PROGRAMS["mutation"])),
-    "joins": Family(14, partial(_mutations, PROGRAMS["joins"])),
+    "mutation": Family(22, partial(_mutations, PROGRAMS["mutation"])),
+    "lists": Family(8, _lists),
+    "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
-    "identities": Family(14, _identities),
+    "identities": Family(12, _identities),
     "rebinding": Family(8, _rebinding),
     "forks": Family(4, _forks),
     "boundaries": Family(6, partial(_pythons, lambda seed: with_boundaries(make_program(seed)))),
