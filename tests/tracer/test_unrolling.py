@@ -65,6 +65,7 @@ def test_long_loops_over_lists_are_python_s_with_a_segment_in_them() -> None:
     assert any(s.state is not None and len(s.state.variants) == 1 for s in segments)
 
 
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 @pytest.mark.parametrize("program", [squares, halved])
 def test_long_comprehensions_and_whiles_are_python_s(program: Callable[..., Any]) -> None:
     fused = decorate(program, jit=False)
