@@ -40,7 +40,6 @@ from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.comprehensions import comprehension, looped_list
 from fusejit.tracer.lists.new_lists import displayed, displayed_dict, repeated
-from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,
@@ -194,17 +193,19 @@ class FunctionPrimitives:
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
-    def listed(self, items: list[Any], line: int, column: int) -> list[Any] | TracedList:
+    def listed(self, items: Any, line: int, column: int, is_changed: bool) -> Any:
         """A list that the program's text makes."""
-        return displayed(self._key(line, column), items)
+        return displayed(self._key(line, column), items, is_changed)
 
-    def displayed_dict(self, items: dict[Any, Any], line: int, column: int) -> Any:
+    def displayed_dict(self, items: Any, line: int, column: int, is_changed: bool) -> Any:
         """A dictionary that the program's text makes."""
-        return displayed_dict(self._key(line, column), items)
+        return displayed_dict(self._key(line, column), items, is_changed)
 
-    def repeated_list(self, items: Any, count: Any, line: int, column: int) -> Any:
+    def repeated_list(
+        self, items: Any, count: Any, line: int, column: int, is_changed: bool
+    ) -> Any:
         """``[x, y] * count``."""
-        return repeated(self._key(line, column), items, count)
+        return repeated(self._key(line, column), items, count, is_changed)
 
     def looped_list(self, items: Any, is_list: bool, line: int, column: int) -> Any:
         """The list, or dictionary, that a loop fills for a comprehension; None if Python does."""

@@ -51,6 +51,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.helper = helper
         self.has_callbacks = False
         self._tests: set[ast.AST] = set()  # of which only the truth counts
+        self.changed: set[ast.AST] = set()  # displays that loops change
 
     def _all(self, nodes: list[Any]) -> list[Any]:
         """Visit a list of nodes; a statement may become several."""
@@ -212,17 +213,22 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Mult) and repeated is not None and self.has_callbacks:
             sides = (node.left, node.right) if repeated is sides[0] else (node.right, node.left)
-            return self._callback("repeated_list", node, *sides, *_place_of(node))
+            return self._callback("repeated_list", node, *sides, *self._about(node))
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
             node.right = self._callback("formatted", node.right, node.right)
         return node
+
+    def _about(self, node: ast.expr) -> list[ast.expr]:
+        """Line and column of a display, and whether loops change it, as constants."""
+        values = (node.lineno, node.col_offset, node in self.changed)
+        return [with_location(ast.Constant(value=value), node) for value in values]
 
     def visit_List(self, node: ast.List) -> ast.expr:
         node.elts = self._all(node.elts)
         if not isinstance(node.ctx, ast.Load) or not self.has_callbacks:
             return node
         node.elts = list(map(self._bound, node.elts))
-        return self._callback("listed", node, node, *_place_of(node))
+        return self._callback("listed", node, node, *self._about(node))
 
     def visit_Set(self, node: ast.Set) -> ast.Set:
         node.elts = list(map(self._hashed, node.elts))
@@ -235,7 +241,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.values[at] = self.visit(value)
         if not self.has_callbacks:
             return node
-        return self._callback("displayed_dict", node, node, *_place_of(node))
+        return self._callback("displayed_dict", node, node, *self._about(node))
 
     def _hashed(self, node: ast.expr) -> ast.expr:
         """An element of a set, or a key, which Python hashes and compares."""
@@ -358,12 +364,6 @@ def _later(node: ast.expr) -> ast.Lambda:
 
 def has_walrus(node: ast.AST) -> bool:
     return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in walk(node))
-
-
-def _place_of(node: ast.expr) -> list[ast.expr]:
-    """Line and column of a node, as constants."""
-    numbers = (node.lineno, node.col_offset)
-    return [with_location(ast.Constant(value=number), node) for number in numbers]
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -30,6 +30,7 @@ from fusejit.tracer.capture.rewrite_control import ControlBuilder
 from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, own_name
+from fusejit.tracer.source.changed_displays import changed_displays
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
@@ -58,7 +59,11 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             jumps.function(inner)
             flags[inner] = jumps.flags
     scopes = analyse(node, source.class_name, free)
-    return _Rewriter(scopes, helper, flags).rewrite(node), helper
+    rewriter = _Rewriter(scopes, helper, flags)
+    for traced in flags:
+        assert isinstance(traced, ast.FunctionDef)
+        rewriter.changed |= changed_displays(traced)
+    return rewriter.rewrite(node), helper
 
 
 class _Rewriter(ExpressionRewriter):

@@ -247,7 +247,7 @@ def _require_list(obj: Any) -> Any:
 
 def _install(name: str, function: Callable[..., Any]) -> None:
     def method(self: AnyList, *args: Any, **kwargs: Any) -> Any:
-        return self.trace.inlined(function, (self, *args), kwargs)
+        return self.written_out(function, args, kwargs)
 
     method.__name__ = name
     setattr(AnyList, name, method)

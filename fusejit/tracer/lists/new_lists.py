@@ -18,13 +18,20 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
 
-def displayed(place: tuple[Any, ...], items: list[Any]) -> list[Any] | TracedList:
+def _is_traced(trace: Trace, key: tuple[Any, ...], is_changed: bool) -> bool:
+    """Whether a container is to be the kernel's: it was seen to be changed, or its text says so."""
+    if is_changed and (key, "list") not in trace.table:
+        trace.table[key, "list"] = True
+    return trace.table.get((key, "list")) is True
+
+
+def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any:
     """The list of a display."""
     trace = running_trace()
     if trace is None:
         return items
     key = trace.visit(("list", *place, current_location()))
-    if trace.table.get((key, "list")) is not True:
+    if not _is_traced(trace, key, is_changed):
         trace.owned(Displays).note(Display(items, key, trace.block))
         return items
     made = TracedList(trace, key)
@@ -33,18 +40,24 @@ def displayed(place: tuple[Any, ...], items: list[Any]) -> list[Any] | TracedLis
     return made
 
 
-def displayed_dict(place: tuple[Any, ...], items: dict[Any, Any]) -> Any:
+def displayed_dict(place: tuple[Any, ...], items: dict[Any, Any], is_changed: bool) -> Any:
     """The dictionary of a display."""
     trace = running_trace()
     if trace is None:
         return items
-    return new_dict(trace, ("dict", *place), items)
+    return new_dict(trace, ("dict", *place), items, is_changed=is_changed)
 
 
-def new_dict(trace: Trace, place: tuple[Any, ...], items: Any, factory: Any = None) -> Any:
+def new_dict(
+    trace: Trace,
+    place: tuple[Any, ...],
+    items: Any,
+    factory: Any = None,
+    is_changed: bool = False,
+) -> Any:
     """A dictionary that the program makes: Python's, unless a loop was seen to change it."""
     key = trace.visit((*place, current_location()))
-    if trace.table.get((key, "list")) is not True:
+    if not _is_traced(trace, key, is_changed):
         trace.owned(Displays).note(Display(items, key, trace.block))
         return items
     made = TracedDict(trace, key, type(items), factory)
@@ -79,16 +92,14 @@ def _counter(*args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def repeated(place: tuple[Any, ...], items: Any, count: Any) -> Any:
+def repeated(place: tuple[Any, ...], items: Any, count: Any, is_changed: bool) -> Any:
     """``[x, y] * count``: Python's list, unless the count is known only in the kernel."""
     trace = running_trace()
     if trace is None or type(items) is not list:
         return items * count
     key = trace.visit(("repeated", *place, current_location()))
-    known = trace.table.get((key, "list"))
-    if known is None and type(count) is not int and (trace.regions or needs_kernel(count)):
-        known = trace.table[key, "list"] = True
-    if known is not True or not is_number(count):
+    is_changed |= type(count) is not int and (bool(trace.regions) or needs_kernel(count))
+    if not _is_traced(trace, key, is_changed) or not is_number(count):
         made = items * count
         if type(made) is list:
             trace.owned(Displays).note(Display(made, key, trace.block))

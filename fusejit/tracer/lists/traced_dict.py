@@ -226,7 +226,7 @@ _METHODS = frozenset((*_WRITTEN_OUT, "keys", "values", "items"))
 
 def _install(name: str, function: Callable[..., Any]) -> None:
     def method(self: TracedDict, *args: Any, **kwargs: Any) -> Any:
-        return self.trace.inlined(function, (self, *args), kwargs)
+        return self.written_out(function, args, kwargs)
 
     method.__name__ = name
     setattr(TracedDict, name, method)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from fusejit.ir.ops import Block
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
@@ -34,6 +36,15 @@ class TracedContainer:
     def truth(self) -> TracedArray | bool:
         """Whether there are items."""
         raise NotImplementedError
+
+    def written_out(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a method does that is written out in Python; other arguments are left to Python."""
+        try:
+            inspect.signature(function).bind(self, *args, **kwargs)
+        except TypeError:
+            what = f"{self.python_type.__name__}.{function.__name__}"
+            self.refuse(f"calls {what} with arguments that are not compiled")
+        return current_trace().inlined(function, (self, *args), kwargs)
 
     def size(self) -> Any:
         """How many items there are."""

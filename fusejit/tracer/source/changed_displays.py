@@ -1,0 +1,63 @@
+"""Which lists and dictionaries of a function's text its loops change: ``out = []``, ``out.append``.
+
+A trace finds that out by itself, one list in each attempt; from here it knows before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fusejit.tracer.source.jumps import nodes_of
+
+_METHODS = frozenset(
+    ["append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "setdefault"]
+)
+_UNROLLED = 4  # iterations of a loop that is unrolled
+
+
+def changed_displays(function: ast.FunctionDef) -> set[ast.AST]:
+    """The displays that are bound to a name which a loop changes the object of."""
+    displays = {value: name for node in nodes_of(function.body) for name, value in _display(node)}
+    found: set[ast.AST] = set()
+    for loop in nodes_of(function.body) if displays else ():
+        if isinstance(loop, ast.While) or (isinstance(loop, ast.For) and not _is_short(loop)):
+            inside = {*nodes_of(loop.body)}
+            names = {name for node in inside for name in _changed(node)}
+            found |= {d for d, name in displays.items() if name in names and d not in inside}
+    return found
+
+
+def _display(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    match node:
+        case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, value):
+            if value is not None and _is_display(value):
+                yield name, value
+
+
+def _is_short(loop: ast.For) -> bool:
+    match loop.iter:
+        case ast.Call(ast.Name("range"), [ast.Constant(int(count))], []):
+            return count <= _UNROLLED
+        case ast.List(elts) | ast.Tuple(elts):
+            return len(elts) <= _UNROLLED
+    return False
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _METHODS:
+            yield name
+        case ast.Subscript(ast.Name(name), _, ast.Store() | ast.Del()):
+            yield name
+        case ast.AugAssign(ast.Name(name)):
+            yield name
+
+
+def _is_display(value: ast.expr) -> bool:
+    match value:
+        case ast.List() | ast.Dict():
+            return True
+        case ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List()):
+            return True
+    return False
