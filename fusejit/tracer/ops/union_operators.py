@@ -45,7 +45,7 @@ from fusejit.tracer.ops.union_types import (
     wide,
 )
 from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import (
     BOOL,
@@ -149,6 +149,10 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     operands = tuple(map(narrowed, operands))
     if ufunc in _EQUALITIES and any(_may_be_none(o) for o in operands):
         return for_each_type(lambda *given: _equality(ufunc, given), *operands)
+    if any(operand is None for operand in operands):  # narrowed to it
+        if ufunc in _EQUALITIES:
+            return _equality(ufunc, operands)
+        raise needs_python("computes with None", MOVE_OUTSIDE)
     for k, operand in enumerate(operands):
         if _may_be_none(operand):
             others = [_type_name(o) for o in operands[1 - k :][:1] if not is_union_scalar(o)]

@@ -1,5 +1,5 @@
 """KeyError and StopIteration: None in lists that loops fill was compared like a number."""
-# mypy: disable-error-code="var-annotated,comparison-overlap,arg-type"
+# mypy: disable-error-code="var-annotated,comparison-overlap,arg-type,operator,misc"
 
 from __future__ import annotations
 
@@ -75,6 +75,16 @@ def sorted_none(x: Any) -> Any:
     return items
 
 
-@pytest.mark.parametrize("function", [pairs_with_none, sorted_without_items, sorted_none])
+def computed_without_items(x: Any) -> Any:
+    items = [None] * 0
+    for _ in range(len(x)):
+        items = [v + 3 for v in items]
+    return items
+
+
+ONLY_NONE = [pairs_with_none, sorted_without_items, sorted_none, computed_without_items]
+
+
+@pytest.mark.parametrize("function", ONLY_NONE)
 def test_only_none(function: Callable[..., Any]) -> None:
     check_against_python(function, [(X,), (X[:1],), (X[:0],)])

@@ -23,6 +23,7 @@ from fusejit_testing.programs.list_templates import (
     BEGINNINGS,
     CONDITIONS,
     IN_LOOPS,
+    LESS_USUAL,
     LIST_HELPERS,
     LOOPS,
     MIXED,
@@ -69,7 +70,7 @@ class Maker:
         self.deepest = rng.choice((1, 2, 2, 3))
         self.lengths = rng.choice(((1, 2), (1, 2, 2, 3), (1, 2, 3, 4)))
         groups = ((NUMBERS, 8), (TUPLES, rng.choice((0, 0, 3))), (ROWS, rng.choice((0, 0, 4, 8))))
-        self.groups = [*groups, (READS, 3)]
+        self.groups = [*groups, (READS, 3), (LESS_USUAL, rng.choice((0, 0, 2, 4)))]
         self.has_aliases = rng.random() < 0.4
 
     def new_name(self, letter: str) -> str:
