@@ -1,6 +1,6 @@
-"""Random programs with identity tests and annotations, with parts that are rebound, and with forks.
+"""Random programs with identity tests and annotations, rebound parts, forks, and with lists.
 
-More of them by hand: ``python -m fusejit_testing.campaign --families identities rebinding forks``.
+More of them by hand: ``python -m fusejit_testing.campaign --families identities rebinding lists``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 from fusejit_testing.campaign.families import FAMILIES
 from fusejit_testing.programs.fork_programs import fork_program
 from fusejit_testing.programs.identities import ANNOTATIONS, identity_program
+from fusejit_testing.programs.list_programs import check_lists, list_program
 from fusejit_testing.programs.rebinding_programs import check_rebinding
 
 BATCH = 20
@@ -44,3 +45,33 @@ def test_programs_have_all_kinds_of_statements() -> None:
     assert all(line in text for line in first_lines)
     forks = [fork_program(seed).text for seed in range(50)]
     assert 10 < sum("fork()" in text for text in forks) < 45
+
+
+def test_lists(tmp_path: Path) -> None:
+    ways = [check_lists(list_program(seed), tmp_path) for seed in range(3 * BATCH)]
+    assert ways.count("whole") > 0.25 * len(ways), ways
+    assert ways.count("skipped") < 0.1 * len(ways), ways
+
+
+def test_programs_of_lists_do_all_to_them() -> None:
+    text = "".join(list_program(seed).text for seed in range(300))
+    methods = (
+        ".append(",
+        ".pop(0)",
+        ".insert(",
+        ".sort(",
+        ".reverse()",
+        "del ",
+        " = b\n",
+        "while ",
+    )
+    parts = (
+        *methods,
+        "r.append(a)",
+        "except IndexError",
+        "return [a, a]",
+        "np.nan",
+        "2**62",
+        "pushed(",
+    )
+    assert all(part in text for part in parts)

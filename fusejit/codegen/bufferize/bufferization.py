@@ -325,7 +325,8 @@ def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
                 _keep_if_read_at(last, root, assignment)
     binds = launcher_binds(graph)
     blocks = list(host_blocks(graph))
-    home = {op.buffer: block for block in blocks for op in block.ops if isinstance(op, Alloc)}
+    made = [(op, block) for block in blocks for op in block.ops if isinstance(op, Alloc)]
+    home = {op.buffer: block for op, block in made}
     for block in blocks:
         for op in block.ops:
             inner = () if runs_on_host(op) else op.blocks
@@ -340,7 +341,7 @@ def _find_slots(graph: Graph, assignment: BufferAssignment) -> None:
         if block is not graph.block:
             for value in block.yields:  # copied by the last kernel
                 _keep_if_read_at(assignment.end_of[id(block)], value, assignment)
-    first_step: dict[Buffer, int] = {}
+    first_step = {op.buffer: assignment.step_of[id(op)] for op, _ in made}
     for block in blocks:
         for op in block.ops:
             here = assignment.step_of[id(op)]

@@ -188,25 +188,37 @@ def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         raise RuntimeError(f"fusejit: a host function returned shape {array.shape}, not {shape}")
 
 
-def list_of(form: ItemColumns, length: int, columns: Iterator[Any]) -> list[Any]:
-    """The list whose items stand in columns, of which each part of ``form`` takes its own."""
+def list_of(
+    form: ItemColumns,
+    length: int,
+    columns: Iterator[Any],
+    places: npt.NDArray[np.int64] | None = None,
+) -> list[Any]:
+    """The list whose items stand in columns, of which each part of ``form`` takes its own.
+
+    The items are the first ``length``, or those at ``places``.
+    """
     if isinstance(form, TupleColumns):
-        parts = [list_of(part, length, columns) for part in form.parts]
+        parts = [list_of(part, length, columns, places) for part in form.parts]
         if not parts:
             return [form.type()] * length
         items = zip(*parts, strict=True)
         return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
-    values: Any = next(columns)[:length]
+    chosen = slice(length) if places is None else places
+    values: Any = next(columns)[chosen]
     if isinstance(form, ListColumns):
-        lengths, whole = next(columns)[:length], int(next(columns))
-        found = [] if form.item is None else list_of(form.item, whole, columns)
-        ends = zip(values.tolist(), (values + lengths).tolist(), strict=True)
-        return [found[start:end] for start, end in ends]
+        lengths, _ = next(columns)[chosen], next(columns)
+        ends = lengths.cumsum()
+        count = int(lengths.sum())
+        own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
+        found = [] if form.item is None else list_of(form.item, count, columns, own)
+        pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        return [found[start:end] for start, end in pairs]
     if isinstance(form, ConstantColumn):
         return [form.objects[place] for place in values.tolist()]
     if form.tags is None:
         return _numbers_of(values, form.types[0])
-    tags = next(columns)[:length]
+    tags = next(columns)[chosen]
     made = np.empty(length, object)
     for tag, kind in enumerate(form.types):
         made[tags == tag] = _numbers_of(values[tags == tag], kind)

@@ -39,7 +39,6 @@ from fusejit.ir.loops.program import (
     ScalarRef,
 )
 from fusejit.ir.ops import (
-    Alloc,
     Bind,
     Block,
     Cond,
@@ -114,20 +113,12 @@ class _Lowering(ParallelLoopEmitter):
     def _steps(self, block: Block) -> None:
         """The ops of a block of the launcher, one kernel for each stretch between other steps."""
         step = None
-        later: dict[int | None, list[Alloc]] = {}
         for op in block.ops:
             check_budget()
             here = self.assignment.step_of[id(op)]
             if step is not None and here != step:
                 self._finish_kernel()
             step = here
-            for alloc in later.pop(here, ()):
-                self.op(alloc)
-            if isinstance(op, Alloc):
-                used = self._first_use(op, block)
-                if used not in (None, here):  # memory of a kernel is taken there
-                    later.setdefault(used, []).append(op)
-                    continue
             if isinstance(op, GenericOp) and op.library_call is not None:
                 self._begin_step()
                 refs = tuple(self._array_ref(operand.value) for operand in op.inputs)
@@ -144,15 +135,6 @@ class _Lowering(ParallelLoopEmitter):
                 self._host_cond(op)
             else:
                 self.op(op)
-
-    def _first_use(self, alloc: Alloc, block: Block) -> int | None:
-        """The step that first touches a buffer; None if none does."""
-        for op in block.ops:
-            inside = (inner for b in op.blocks for inner in walk(b))
-            touched = (o.view.buffer.root for o in (op, *inside) if isinstance(o, Load | Write))
-            if any(buffer is alloc.buffer for buffer in touched):
-                return self.assignment.step_of[id(op)]
-        return None
 
     @property
     def _strides(self) -> frozenset[str]:

@@ -49,8 +49,10 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
     node, helper = copied(source.node), OWN
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
+    changed: set[ast.AST] = set()
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
+            changed |= changed_displays(inner)
             appended_lists_as_arrays(inner, helper)
             reductions_as_loops(inner, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
@@ -60,9 +62,7 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             flags[inner] = jumps.flags
     scopes = analyse(node, source.class_name, free)
     rewriter = _Rewriter(scopes, helper, flags)
-    for traced in flags:
-        assert isinstance(traced, ast.FunctionDef)
-        rewriter.changed |= changed_displays(traced)
+    rewriter.changed = changed
     return rewriter.rewrite(node), helper
 
 

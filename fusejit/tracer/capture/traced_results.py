@@ -29,6 +29,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
+from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
@@ -71,6 +72,7 @@ class Results:
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
+        self._not_alone: dict[int, TracedList] = {}  # lists that may be one object
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
@@ -134,8 +136,19 @@ class Results:
             self._columns[id(obj)] = obj.arrays()
             for array in (self._lengths[id(obj)], *self._columns[id(obj)]):
                 arrays[id(array)] = array
+        self._require_one_name(obj)
         self._uses[id(obj)] += 1
         return obj
+
+    def _require_one_name(self, obj: TracedList) -> None:
+        """Leave lists to Python that may be one object in several places of the result."""
+        aliases = self.trace.owned(Aliases)
+        if obj.key in aliases.now.given:
+            obj.leave_to_python("returns a list that is in another one, too", "return a copy")
+        if aliases.may_be_another(obj):
+            self._not_alone.setdefault(id(obj), obj)
+            if len(self._not_alone) > 1:
+                obj.leave_to_python("returns two lists that may be one", "return a copy")
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""

@@ -34,7 +34,7 @@ class CarriedList(Carried):
         """Carry a name that an attempt has seen bound to another list; None for others."""
         if not isinstance(obj, TracedList) or not loop.decided("list buffer", name):
             return None
-        if is_shared(obj, name):
+        if is_shared(obj, name) or loop.trace.owned(Aliases).may_be_another(obj):
             _refuse(name)
         made = TracedList(loop.trace, (*loop.visit, name))
         made.take(obj)
@@ -61,6 +61,12 @@ def require_list(loop: LoopRegion, name: str, before: TracedList, now: Any) -> N
     loop.trace.owned(Displays).require_traced(loop.trace, now)
     if not isinstance(now, TracedList):
         loop.peel_or_refuse(name, before, now)
+    if now is before:
+        return
+    is_carried = any(one.seen is now for one in loop.carried.values())
+    is_from_before = now.key in loop.known_lists and not is_carried
+    if is_from_before or loop.trace.owned(Aliases).may_be_another(now):
+        _refuse(name)
     for other, held in loop.now.items():
         is_read = not isinstance(loop.carried[other], Unbound) or other in loop.live
         if held is now and other != name and is_read:
@@ -75,6 +81,7 @@ def _refuse(name: str) -> None:
 def begin_aliases(loop: LoopRegion) -> None:
     """Before the body: lists that an earlier iteration may have given away, or frozen."""
     aliases = loop.trace.owned(Aliases)
+    loop.known_lists = frozenset(loop.trace.owned(ListsByKey))
     for key, one in loop.trace.owned(ListsByKey).items():
         if loop.decided("given", key):
             aliases.give(one)
@@ -159,7 +166,8 @@ def join_aliases(joined: Sequence[JoinedList], sides: tuple[AliasSets, AliasSets
                 what = f"{one.name!r} exchanges lists under a condition"
                 raise unsupported(what, "copy them: a, b = b[:], a[:]")
             found[side] = found[side].without(one.target)
-            if other.home is not block:  # another name has it, too
+            has_other_name = other.home is not block or other.key in found[side].frozen
+            if has_other_name:
                 both = frozenset((other.key, one.target.key))
                 found[side] = found[side]._replace(frozen=found[side].frozen | both)
     return found[0].joined(found[1])

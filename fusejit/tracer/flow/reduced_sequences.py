@@ -9,6 +9,9 @@ from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
+from fusejit.tracer.ops.checks import COMPUTED, RAISE
+from fusejit.tracer.ops.union_operators import without_none
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
@@ -20,9 +23,23 @@ def _sum_of(items, start):  # type: ignore[no-untyped-def]
     return total
 
 
+def _some(item: Any) -> Any:
+    """``item``, which must not be None: that stands for no item yet."""
+    return item
+
+
+@primitive(_some)
+def _require_some(item: Any) -> Any:
+    what = "looks for the largest of items that may be None"
+    if item is None:
+        raise needs_python(what, MOVE_OUTSIDE)
+    return without_none(item, lambda: what, COMPUTED)
+
+
 def _max_of(items):  # type: ignore[no-untyped-def]
     best = None
     for item in items:
+        item = _some(item)
         if best is None or item > best:
             best = item
     return best
@@ -31,9 +48,14 @@ def _max_of(items):  # type: ignore[no-untyped-def]
 def _min_of(items):  # type: ignore[no-untyped-def]
     best = None
     for item in items:
+        item = _some(item)
         if best is None or item < best:
             best = item
     return best
+
+
+def _or_default(best, default):  # type: ignore[no-untyped-def]
+    return default if best is None else best
 
 
 def _is_sequence(args: tuple[Any, ...]) -> bool:
@@ -60,10 +82,11 @@ def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
         if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
             return otherwise(*args, **kwargs)
         best = current_trace().inlined(loop, args)
-        if best is not None:
-            return best
         if "default" in kwargs:
-            return kwargs["default"]
+            return current_trace().inlined(_or_default, (best, kwargs["default"]))
+        if best is not None:
+            text = f"{function.__name__}() arg is an empty sequence"
+            return without_none(best, lambda: text, f"{RAISE}ValueError")
         raise ValueError(f"{function.__name__}() of no items")
 
 

@@ -24,7 +24,7 @@ from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.callables import is_traced_type
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
@@ -84,6 +84,8 @@ def is_same(left: Any, right: Any) -> Any:
     are_tuples = is_tuple(left) and type(left) is type(right) and len(left) == len(right)
     if left is not right and are_tuples:
         raise _refusal("asks whether tuples of traced values are one object")
+    if isinstance(left, TracedContainer) and left is not right:
+        left.require_not(right)
     return left is right
 
 

@@ -2,7 +2,8 @@
 
 ``rows.append(row)`` puts a copy of ``row`` into the memory of ``rows``: the list itself is *given*
 away, and must not be used under its old name. ``best = cur`` makes a copy, too, and both lists are
-*frozen*: they may be read. Both end where the name gets another list, in most programs at once.
+*frozen*: they may be read, but not be asked whether they are one object, nor both be returned. Both
+end where the name gets another list, in most programs at once.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ class Aliases:
     def freeze(self, *lists: Any) -> None:
         """Note that lists may be one object."""
         self.now = self.now._replace(frozen=self.now.frozen.union(one.key for one in lists))
+
+    def may_be_another(self, one: Any) -> bool:
+        """Whether a list may be the same object as another one."""
+        return one.key in self.now.frozen
 
     def renew(self, one: Any) -> None:
         """Note that the memory of a list now stands for another one."""

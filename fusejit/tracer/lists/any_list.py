@@ -122,6 +122,15 @@ class AnyList(TracedContainer):
         return start
 
     # -- what programs do with it -----------------------------------------------------------------
+    def require_not(self, other: Any) -> None:
+        """Leave it to Python whether two lists are one where the trace may have two copies."""
+        if isinstance(other, AnyList) and (self.may_be_another() and other.may_be_another()):
+            self.refuse("asks whether lists are one that were bound under a condition")
+
+    def may_be_another(self) -> bool:
+        """Whether another list of the trace may be the same object of the program."""
+        raise NotImplementedError
+
     def methods(self) -> frozenset[str]:
         """Those of Python's lists that are compiled."""
         return _METHODS

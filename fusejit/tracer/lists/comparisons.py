@@ -13,6 +13,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.operand_types import BOOL
@@ -90,6 +91,8 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
     if not is_tuple(left):
         if is_union_scalar(left) or is_union_scalar(right):
             return current_trace().inlined(_is_less, (left, right))
+        if not (_is_of_kernel(left) and _is_of_kernel(right)):
+            raise needs_python("sorts items that are no numbers", MOVE_OUTSIDE)
         return operator_call(np.less, (left, right))
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):

@@ -67,7 +67,7 @@ class Displays:
 
     def look_up(self, trace: Trace, obj: Any, keys: Any) -> None:
         """Note that the program is about to look for keys that perhaps only the kernel knows."""
-        if id(obj) in self._made and _needs_kernel(keys):
+        if type(obj) is not list and id(obj) in self._made and _needs_kernel(keys):
             self.require_traced(trace, obj)
 
     def read(self, trace: Trace, obj: Any, key: Any) -> None:

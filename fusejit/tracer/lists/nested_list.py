@@ -84,6 +84,10 @@ class NestedList(AnyList):
         """Note that another list may be where one of its lists was."""
         self.owner.pool.note_moved()
 
+    def may_be_another(self) -> bool:
+        """Whether another list of the trace may be the same object: one found at its place."""
+        return True
+
     def require_place(self) -> None:
         """Leave a list to Python whose place another one may have by now."""
         if self._num_moves != self.owner.num_moves:
@@ -167,6 +171,9 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         room = count = item.length()
         if not item.is_own:
             owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
+        if trace.owned(Aliases).may_be_another(item):
+            what = "puts a list that another name may hold, too, into a list"
+            owner.refuse(what, "put a copy into it: xs[:]")
     pool.require_room(end + room - 1)
     if type(item) is list:
         for k, one in enumerate(item):

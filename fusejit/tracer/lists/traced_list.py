@@ -177,6 +177,11 @@ class TracedList(AnyList):
         """Note that another list may be where one of its lists was."""
         self.num_moves += 1
 
+    def may_be_another(self) -> bool:
+        """Whether another list of the trace may be the same object of the program."""
+        now = self.trace.owned(Aliases).now
+        return self.key in now.frozen or self.key in now.given
+
     def _require_own(self) -> None:
         """Leave a list to Python that changes, and may be that of another name."""
         if self.key in self.trace.owned(Aliases).now.frozen:
@@ -274,6 +279,10 @@ class TracedList(AnyList):
                 if one.form is None:
                     one._make_columns(another.form)
                 one.widen(another.form)
+        for one, another in ((self, other), (other, self)):
+            if one.form is None and another.form is not None:
+                one._make_columns(another.form)
+                one.is_guess = True
         for one in (self, other):
             one._is_copied |= one.form is None
 

@@ -45,7 +45,7 @@ from fusejit.tracer.ops.union_types import (
     wide,
 )
 from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import (
     BOOL,
@@ -126,13 +126,13 @@ def for_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     return in_branch_of_each_type(args[at], call)
 
 
-def _without_none(number: Any, text: Callable[[], str]) -> Any:
-    """A number that is not None: an `Assert`, whose failure is a TypeError with ``text``."""
+def without_none(number: Any, text: Callable[[], str], error: str = "TypeError") -> Any:
+    """A number that is not None: an `Assert`, whose failure is an error with ``text``."""
     if not is_union_scalar(number) or number.type.types[0] is not None:
         return number
     none = has_type_at(number, 0)
     holds = ARRAY_OPS.operator(np.logical_not, (none,))
-    check = Assert(condition=holds.value(), reason=text(), error="TypeError")
+    check = Assert(condition=holds.value(), reason=text(), error=error)
     number.trace.emit(check)
     return of_some(number, range(1, len(number.type.types)))
 
@@ -149,6 +149,10 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     operands = tuple(map(narrowed, operands))
     if ufunc in _EQUALITIES and any(_may_be_none(o) for o in operands):
         return for_each_type(lambda *given: _equality(ufunc, given), *operands)
+    if any(operand is None for operand in operands):  # narrowed to it
+        if ufunc in _EQUALITIES:
+            return _equality(ufunc, operands)
+        raise needs_python("computes with None", MOVE_OUTSIDE)
     for k, operand in enumerate(operands):
         if _may_be_none(operand):
             others = [_type_name(o) for o in operands[1 - k :][:1] if not is_union_scalar(o)]
@@ -163,7 +167,7 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
                     return f"{_SIGNS[ufunc]!r} not supported between instances of {listed}"
                 return f"unsupported operand type(s) for {_SIGNS.get(ufunc, '?')}: {listed}"
 
-            number = _without_none(operand, text)
+            number = without_none(operand, text)
             return operator(ufunc, (*operands[:k], number, *operands[k + 1 :]))
     if not any(map(is_union_scalar, operands)):
         return ARRAY_OPS.operator(ufunc, operands)
@@ -177,7 +181,7 @@ def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> An
     """``out += number``."""
     sign = f"{_SIGNS.get(ufunc, '?')}="
     text = f"unsupported operand type(s) for {sign}: 'numpy.ndarray' and 'NoneType'"
-    numbers = [_without_none(narrowed(o), lambda: text) for o in operands]
+    numbers = [without_none(narrowed(o), lambda: text) for o in operands]
     return for_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given, out=out), *numbers)
 
 
@@ -325,7 +329,7 @@ def _converted(name: str, number: UnionScalar) -> Any:
     def text() -> str:
         return f"{name}() argument must be a string or a real number, not 'NoneType'"
 
-    number = _without_none(number, text)
+    number = without_none(number, text)
     value = number.value if is_union_scalar(number) else number
     return PRIMITIVES[getattr(builtins, name)](value)
 
@@ -404,7 +408,7 @@ def store(array: TracedArray, index: Any, value: Any) -> None:
         text = (
             "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'"
         )
-    number = _without_none(value, lambda: text)
+    number = without_none(value, lambda: text)
     for_each_type(lambda one: ARRAY_OPS.setitem(array, index, one), number)
 
 
@@ -415,7 +419,7 @@ def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwar
         return rule(*args, **kwargs)
     if isinstance(function, np.ufunc) and not kwargs and len(args) == function.nin:
         text = "loop of ufunc does not support argument 0 of type NoneType"
-        args = tuple(_without_none(narrowed(a), lambda: text) for a in args)
+        args = tuple(without_none(narrowed(a), lambda: text) for a in args)
         made = _at_once(function, args, handler) if any(map(is_union_scalar, args)) else None
         if made is not None:
             return made

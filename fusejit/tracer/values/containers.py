@@ -86,6 +86,9 @@ class TracedContainer:
         """Leave to Python what is done with it."""
         raise needs_python(what, remedy)
 
+    def require_not(self, other: Any) -> None:
+        """Leave it to Python whether it is another object, if that is not known."""
+
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         what = f"uses a {self.python_type.__name__} that a compiled loop changes"
         self.refuse(f"{what} in a way that is not compiled")

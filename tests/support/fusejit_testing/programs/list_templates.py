@@ -93,6 +93,99 @@ NUMBERS = (
     *("if len({a}) > len({b}):\n    {b} = {a}", "if len({a}) > len({b}):\n    {b} = {a}[:]"),
     *("if {c}:\n    {a} = []\nelse:\n    {a}.append({v})", "if {c}:\n    {a} = {b}"),
 )
+LESS_USUAL = (
+    *("{a}[{n}:{i}] = {b}[:2]", "{a}[:] = {b}", "{a}[1:] = []", "{a} *= 2", "del {a}[:]"),
+    *("{u} = {a} < {b}", "{u} = max({a}, key=lambda item: -item)", "{u} = max({a}, default=None)"),
+    *(
+        "if len({a}) < 90:\n    {a}.extend(range({n}))",
+        "{a}.extend(w + 1 for w in {x})",
+        "{a}.pop(-1)",
+    ),
+    *("{u} = {a}.index({v}, 1)", "if len({a}) > 1:\n    {a}.pop(-2)", "{a}.insert(-1, {v})"),
+    *("{a} = [*{b}, {v}]", "if len({a}) > 1:\n    u, s = {a}[:2]", "if {a}:\n    u, *{b} = {a}"),
+    *("{u} = tuple({a})", "{a} = list(map(float, {a}))", "{a} = [w for w in {a} if w in {b}]"),
+    *(
+        "{a} = list(reversed({a}))",
+        "{b} = list({a})",
+        "{u} = isinstance({a}, list)",
+        "{u} = type({a})",
+    ),
+    *(
+        "{u} = {a}[{n}:{i}]",
+        "{u} = {a}",
+        "{u} = ({a}, {b})",
+        "{u} = [{a}, {v}]",
+        "{u} = {a} or {b}",
+    ),
+    *(
+        "{a} = {a} and {b}",
+        "{a} = {b} or [{v}]",
+        "{u} = {a}.copy()\n{a}.append({v})",
+        "{u} = sum({a}, 0.0)",
+    ),
+    *(
+        "if len({a}) > 3:\n    {a} = {a}[-3:]",
+        "while len({a}) > 3:\n    {a}.pop(0)",
+        "{a}.sort(key=abs)",
+    ),
+    *("for p in range(len({a}) - 1, -1, -1):\n    if {a}[p] == {v}:\n        del {a}[p]",),
+    *(
+        "for p in range(len({a})):\n    for q in range(p):\n        if {a}[q] > {a}[p]:\n"
+        "            {a}[q], {a}[p] = {a}[p], {a}[q]",
+    ),
+    *(
+        "p = 0\nwhile p < len({a}) and {a}[p] != {v}:\n    p += 1\nif p == len({a}):\n"
+        "    {a}.append({v})",
+    ),
+    *(
+        "def added(item):\n    {a}.append(item)\n    return len({a})\nif len({a}) < 99:\n"
+        "    k += added({v})",
+    ),
+    *(
+        "assert len({a}) < 90, k",
+        "{s} = {s} + len({a}) * 0.5",
+        "{a}.append(k) if {c} else {b}.append({v})",
+    ),
+    *(
+        "k += 1 if {v} in ({n}, {i}) else 2",
+        "{u} = {x}[{a}[0]] if {a} else None",
+        "{u} = np.array({r})",
+    ),
+    *(
+        "{r} = [{a}[:p] for p in range({n})]",
+        "{r} = [[p, w] for p, w in enumerate({a})]",
+        "{u} = {r} == [{a}]",
+    ),
+    *(
+        "{a} = sum({r}, [])",
+        "{t} = list(zip({a}, {x}))",
+        "for p, q in zip({a}, {a}[1:]):\n    {s} += q - p",
+    ),
+    *(
+        "{a} = [p for p, q in zip({a}, {b}) if p != q]",
+        "{u} = sorted({r})",
+        "{a} = max({r}, key=len)",
+    ),
+    *(
+        "{a} = [p * q for p in {a}[:3] for q in {b}[:3]]",
+        "{r}.append(sorted({a}))",
+        "{u} = {r}[-1:]",
+    ),
+    *("if {r} and {r}[-1] and {r}[-1][-1] == {v}:\n    {r}[-1].pop()", "{r}[{i}].extend({a}[:3])"),
+    *("if {r}:\n    {r}[0], {a} = {a}, {r}[0]", "{u} = {t}[:2]", "{a} = [p for p, *q in {t}]"),
+    *("if {t}:\n    {u} = max({t}, key=lambda item: item[1])", "{u} = {t}.index(({n}, {v}))"),
+    *(
+        "if {t}:\n    (p, q), *{t} = {t}\n    {s} += p",
+        "for p, (q, w) in enumerate({t}):\n    k += p > q",
+    ),
+    *(
+        "{u} = ', '.join([str(w) for w in {a}])",
+        "{u} = len(set({a}))",
+        "{a} = {x}.tolist()",
+        "{u} = {x} + {a}",
+    ),
+)
+
 TUPLES = (
     *("{t}.append(({i}, {v}))",) * 4,
     *(
