@@ -140,6 +140,8 @@ def counter(x: Any) -> Any:
     found: Counter[Any] = Counter()
     for v in x:
         found[v] += 2
+    for v in x[:9]:
+        del found[v]
     return found, found[1234], Counter(x[:7])
 
 
@@ -235,8 +237,15 @@ def two_names(x: Any) -> Any:
     return found, other is found
 
 
+def counter_of_more(x: Any) -> Any:
+    found: Counter[Any] = Counter()
+    for v in x:
+        found.update([v, v])
+    return found
+
+
 @pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
-@pytest.mark.parametrize("function", [float_keys, two_names])
+@pytest.mark.parametrize("function", [float_keys, two_names, counter_of_more])
 def test_what_is_left_to_python(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=False)
     for x in (X, X[:20]):

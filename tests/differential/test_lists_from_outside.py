@@ -131,6 +131,14 @@ def test_as_python(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
     check(function, arguments, bound=bound, inner_bound=bound)
 
 
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_which_list_it_is() -> None:
+    fused = decorate(one_list_twice, jit=False)
+    for other in (INTS, [*INTS], INTS):
+        assert fused(INTS, other)[0] is (INTS is other)
+        assert fused(INTS, other)[2] is INTS
+
+
 def test_one_variant_serves_all_lengths() -> None:
     fused = decorate(chosen, jit=True)
     for count in (5, 1000, 17):
@@ -167,6 +175,13 @@ def row_put_into_a_list(rows: Any) -> Any:
         if row[0] > 0:
             found.append(row)
     return found
+
+
+def one_list_twice(xs: Any, ys: Any) -> Any:
+    total = 0
+    for x in xs:
+        total += x
+    return xs is ys, total, xs
 
 
 BIG = [2**70, 1, 2, 3, 4, 5]

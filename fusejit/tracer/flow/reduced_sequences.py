@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
@@ -71,7 +73,12 @@ def summed(*args: Any, **kwargs: Any) -> Any:
     if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
         return NotImplemented
     start = args[1] if len(args) == 2 else kwargs.get("start", 0)
-    return current_trace().inlined(_sum_of, (args[0], start))
+    total = current_trace().inlined(_sum_of, (args[0], start))
+    is_python = isinstance(total, TracedArray) and total.kind is Kind.PYTHON
+    if is_python and total.dtype.kind == "f" and sys.version_info >= (3, 12):
+        what = "adds Python's floats with sum(), which is more exact than additions"
+        raise needs_python(what, "add them in a loop")
+    return total
 
 
 def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:

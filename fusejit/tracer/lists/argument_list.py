@@ -72,6 +72,10 @@ class ArgumentList(AnyList):
         """Start again, with items that are read one by one."""
         self.leave_to_python(what, remedy or "pass an array")
 
+    def may_be_another(self) -> bool:
+        """Each call decides which object it is."""
+        return True
+
     def length(self) -> AffineExpr:
         """The number of items, which each call knows."""
         extent: AffineExpr = self._columns[0].extents[0]

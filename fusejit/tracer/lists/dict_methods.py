@@ -1,4 +1,4 @@
-"""What dictionaries and sets can do, as Python writes it on a `TracedDict`.
+"""What dictionaries can do, as Python writes it on a `TracedDict`.
 
 ``found(d, key)`` is the place of a key, or -1, and its slot; keys and values are at their places,
 in the order in which they came.
@@ -126,29 +126,8 @@ def counted(d, items):
         d[item] += 1
 
 
-def add(s, key):
-    """``s.add(key)``."""
-    at, slot = found(s, key)
-    if at < 0:
-        add_key(s, key, slot, None)
-
-
-def discard(s, key):
-    """``s.discard(key)``."""
-    at, slot = found(s, key)
+def discard(d, key):
+    """``del d[key]`` of a ``Counter``."""
+    at, slot = found(d, key)
     if at >= 0:
-        remove_key(s, at, slot)
-
-
-def remove(s, key):
-    """``s.remove(key)``."""
-    at, slot = found(s, key)
-    if at < 0:
-        raise KeyError(key)
-    remove_key(s, at, slot)
-
-
-def add_all(s, others):
-    """``s.update(others)``, ``s |= others``."""
-    for key in others:
-        s.add(key)
+        remove_key(d, at, slot)

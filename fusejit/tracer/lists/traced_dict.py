@@ -145,8 +145,8 @@ class TracedDict(TracedContainer):
         return found
 
     def methods(self) -> frozenset[str]:
-        """Those of Python's dictionaries that are compiled."""
-        return _METHODS
+        """Those of Python's dictionaries that are compiled; a `Counter` adds where it updates."""
+        return _METHODS - {"update"} if self.python_type is Counter else _METHODS
 
     def has_any(self) -> Any:
         """``any(xs)``."""
@@ -171,7 +171,9 @@ class TracedDict(TracedContainer):
         self.trace.inlined(dict_methods.setitem, (self, key, value))
 
     def __delitem__(self, key: Any) -> None:
-        self.trace.inlined(dict_methods.delete, (self, key))
+        is_counter = self.python_type is Counter  # which does not mind if there is no such key
+        delete = dict_methods.discard if is_counter else dict_methods.delete
+        self.trace.inlined(delete, (self, key))
 
     def items_of(self, item: Callable[[Any], Any], listed: Callable[..., Any]) -> Items:
         """What a loop runs over: ``item`` is one by its place, ``listed`` has those left."""
