@@ -1,4 +1,4 @@
-"""2**53 + 1 was 2**53 beside floats: only integers of arrays were looked at before they were floats.
+"""2**53 + 1 became 2**53 beside floats: only integers of arrays were looked at before that.
 
 A number of several types is kept as a float with a tag, in lists and under names.
 """
