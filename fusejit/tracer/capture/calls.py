@@ -287,7 +287,12 @@ class Calls:
             getattr(function, "__objclass__", None) in _TEXT
         ):
             args = tuple(map(_told, args))
-        return self._as_constant(native_call(function, args, kwargs))
+        try:
+            return self._as_constant(native_call(function, args, kwargs))
+        except ValueError as error:
+            if _compares(function) and self._contains_traced((args, kwargs)):
+                raise numpy_raises(error) from error  # none of the items is such a number
+            raise
 
     def _with_callbacks(
         self, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -188,4 +188,6 @@ def form_of(item: Any) -> ItemForm | None:
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]
-    return None if None in parts else TupleForm(type(item), tuple(p for p in parts if p))
+    if any(part is None or isinstance(part, ListForm) for part in parts):
+        return None
+    return TupleForm(type(item), tuple(p for p in parts if p))

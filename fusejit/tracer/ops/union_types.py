@@ -21,6 +21,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -144,6 +145,9 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
         obj = 0
     if is_union_scalar(obj):
         obj = obj.value
+    if type(obj) is int and dtype.kind == "f" and abs(obj) > _LARGEST_EXACT:
+        what = "has a number that is a float or an integer beyond 53 bits"
+        raise needs_python(what, "use floats only, or integers only")
     if type(obj) in (bool, int, float):
         return as_kernel_number(dtype.type(obj))
     if dtype.kind == "f":
@@ -156,7 +160,8 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
     own = number_type(number)[1]
     if own.kind not in "iu" or own.itemsize < dtype.itemsize:
         return
-    if isinstance(number, SymbolicNumber) and number.affine is not None:
+    affine = number.affine if isinstance(number, SymbolicNumber) and number.is_local else None
+    if affine is not None and abs(affine.constant) < _LARGEST_EXACT // 2:
         return  # sizes and counters are far smaller
     number = as_kernel_number(number)
 

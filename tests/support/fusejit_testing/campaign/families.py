@@ -178,11 +178,11 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(22, partial(_mutations, PROGRAMS["mutation"])),
+    "mutation": Family(24, partial(_mutations, PROGRAMS["mutation"])),
     "lists": Family(8, _lists),
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
-    "identities": Family(12, _identities),
+    "identities": Family(10, _identities),
     "rebinding": Family(8, _rebinding),
     "forks": Family(4, _forks),
     "boundaries": Family(6, partial(_pythons, lambda seed: with_boundaries(make_program(seed)))),

@@ -38,7 +38,6 @@ from fusejit_testing.programs.list_templates import (
 from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, deadline, parse
 
 SIZES = (0, 1, 2, 3, 4, 5, 5, 8, 8, 13)
-MANY = (300, 700)  # more than a list has room for at first
 LONGEST_SHRUNK = 20.0  # seconds for one program that is made small
 LONGEST_SHRINKING = 90.0
 _NAMES = ("a", "b", "r", "t", "u", "k")
@@ -229,12 +228,13 @@ def list_program(seed: int) -> MutationProgram:
     is_big = rng.random() < 0.08
     if is_big:
         maker.longest = 3000
-        count = rng.choice((300, 700, 2500))
+        maker.deepest = 1
+        count = rng.choice((260, 260, 300, 300, 300, 2100))
         lines.append(f"for j in range({count}):\n    a.append({rng.choice(('j', 'k', 'j * 0.5'))})")
     lines += [maker.compound(2) for _ in range(rng.choice((0, 1, 2)))]
     lines.append(maker.loop(0) if rng.random() < 0.8 else maker.while_loop(0))
     lines += [maker.compound(1) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
-    calls = tuple(_calls(rng, is_big))
+    calls = tuple(_calls(rng))
     body = parse("\n".join(lines))
     returned = (rng.choice(RESULTS),)
     return MutationProgram(
@@ -242,9 +242,9 @@ def list_program(seed: int) -> MutationProgram:
     )
 
 
-def _calls(rng: random.Random, is_big: bool) -> Iterator[dict[str, int]]:
+def _calls(rng: random.Random) -> Iterator[dict[str, int]]:
     for _ in range(5):
-        size = rng.choice(SIZES if is_big or rng.random() < 0.95 else MANY)
+        size = rng.choice(SIZES)
         yield {
             "n": size,
             "g": rng.choice((0, 1, 2, 3, 7, -1)),
