@@ -1,4 +1,4 @@
-"""An internal error for `del` of an item of `a and b`, lists in a loop: it said no array has that."""
+"""An internal error for `del` of an item of `a and b`, lists in a loop: it said arrays have none."""
 
 from __future__ import annotations
 
