@@ -1,4 +1,4 @@
-"""An internal error for `del` of an item of `a and b`, lists in a loop: it said arrays have none."""
+"""An internal error for `del` of an item of `a and b`, lists in a loop: it said none has that."""
 
 from __future__ import annotations
 
