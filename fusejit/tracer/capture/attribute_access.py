@@ -26,6 +26,7 @@ from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import for_program, needs_python, unsupported
 from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.undefined import Undefined
 
 _NATIVE_TYPES = (
     *CONSTANT_TYPES,
@@ -252,6 +253,8 @@ class AttributeAccess:
 
     def delete_item(self, obj: Any, key: Any) -> None:
         """``del obj[key]``."""
+        if isinstance(obj, Undefined):
+            obj()
         self._refuse_write(obj, "an item")
         if type(obj) in CONTAINERS:
             look_up(obj, (key,))
