@@ -20,7 +20,7 @@ from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up
-from fusejit.tracer.lists.list_functions import is_of_kernel
+from fusejit.tracer.lists.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
@@ -115,7 +115,8 @@ class Calls:
             return native_call(function, args, kwargs)
         handler = self._trace.handler(function)
         if handler is not None:
-            args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
+            if not is_written_out(function, args):
+                args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
             if any(map(is_union_scalar, args)):
                 result = union_operators.call(function, handler, args, kwargs)
             else:

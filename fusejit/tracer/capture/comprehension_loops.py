@@ -59,7 +59,7 @@ class LoopMaker:
             body = [self._store(_BEST, self.constant(None)), *body, *self._end(name, has_option)]
         else:
             body = [self._store(_TOTAL, start), *body, self._return_of(_TOTAL)]
-        body.insert(0, self._check(name))
+        body.insert(0, self.check(name))
         return self._definition(text, [_ITEMS, *[_OPTION] * has_option], body)
 
     def _looped(self, body: Body) -> Body:
@@ -172,7 +172,8 @@ class LoopMaker:
             self._return_of(_BEST),
         ]
 
-    def _check(self, name: str) -> ast.stmt:
+    def check(self, name: str) -> ast.stmt:
+        """Refuse if a name is not Python's own."""
         arguments = [self.constant(name), self.load(name)]
         return self.at(ast.Expr(value=self.callback(IS_PYTHONS, *arguments)))
 

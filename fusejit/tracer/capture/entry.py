@@ -185,7 +185,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         raise Fallback(str(error)) from error
     except (FusejitError, Fallback, Varies) as error:
         for region in reversed(trace.regions):
-            if region.can_unroll:
+            if region.can_unroll and not trace.owned(Guesses).has_others(trace.table):
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
             raise _of_varying(trace, error) from error

@@ -59,6 +59,7 @@ from fusejit.tracer.source.bound_names import bound_names, is_constant
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
+_LISTING = ("sorted", "list")
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _ARRAYS = ("array", "asarray")
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -124,6 +125,8 @@ class _Replacer(ast.NodeTransformer):
             self._visit_around(node, listed)
             return self._array(node, listed)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _LISTING and name not in self._bound and node.args:
+            self._list_items(node, name)
         found = self._comprehension(name, node)
         if found is None or name in self._bound:
             self.generic_visit(node)
@@ -139,6 +142,14 @@ class _Replacer(ast.NodeTransformer):
         return maker.at(
             ast.Call(func=maker.load(text), args=[found.generators[0].iter, *options], keywords=[])
         )
+
+    def _list_items(self, node: ast.Call, name: str) -> None:
+        """``sorted(.. for ..)`` as the same of a list comprehension."""
+        first = node.args[0]
+        if isinstance(first, ast.GeneratorExp) and _runs_at_once(first):
+            listed = ast.ListComp(elt=first.elt, generators=first.generators)
+            node.args[0] = ast.copy_location(listed, first)
+            self._made.append(LoopMaker(node, first, self._helper).check(name))
 
     def _visit_around(self, node: ast.Call, found: ast.GeneratorExp | ast.ListComp) -> None:
         """Visit a call but for the comprehension that it is given, whose loop comes later."""

@@ -10,6 +10,9 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.list_functions import is_written_out
+from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.ops.checks import COMPUTED, RAISE
 from fusejit.tracer.ops.union_operators import without_none
@@ -56,6 +59,28 @@ def _min_of(items):  # type: ignore[no-untyped-def]
     return best
 
 
+def _max_by(items, key):  # type: ignore[no-untyped-def]
+    if len(items) == 0:
+        raise ValueError("max() arg is an empty sequence")
+    place, best = 0, key(items[0])
+    for k in range(1, len(items)):
+        value = key(items[k])
+        if value > best:
+            place, best = k, value
+    return items[place]
+
+
+def _min_by(items, key):  # type: ignore[no-untyped-def]
+    if len(items) == 0:
+        raise ValueError("min() arg is an empty sequence")
+    place, best = 0, key(items[0])
+    for k in range(1, len(items)):
+        value = key(items[k])
+        if value < best:
+            place, best = k, value
+    return items[place]
+
+
 def _or_default(best, default):  # type: ignore[no-untyped-def]
     return default if best is None else best
 
@@ -81,11 +106,24 @@ def summed(*args: Any, **kwargs: Any) -> Any:
     return total
 
 
-def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
+def _best_by_key(function: Any, by_key: Any, items: Any, options: dict[str, Any]) -> Any:
+    """``max(items, key=..)``; items that cannot be counted are listed first."""
+    if [*options] != ["key"]:
+        what = f"calls {function.__name__}() with a key and with other options"
+        raise needs_python(what, "ask first whether there are any: if items: ..")
+    trace = current_trace()
+    if not isinstance(items, AnyList | TracedArray):
+        items = trace.inlined(copied, (items,))
+    return trace.inlined(by_key, (items, options["key"]))
+
+
+def _extremum(function: Any, loop: Any, by_key: Any, otherwise: Callable[..., Any]) -> None:
     """``max(items)`` or ``min(items)`` as the loop that it is."""
 
     @primitive(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if is_written_out(function, args) and kwargs.get("key") is not None:
+            return _best_by_key(function, by_key, args[0], kwargs)
         if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
             return otherwise(*args, **kwargs)
         best = current_trace().inlined(loop, args)
@@ -97,5 +135,5 @@ def _extremum(function: Any, loop: Any, otherwise: Callable[..., Any]) -> None:
         raise ValueError(f"{function.__name__}() of no items")
 
 
-_extremum(max, _max_of, largest)
-_extremum(min, _min_of, smallest)
+_extremum(max, _max_of, _max_by, largest)
+_extremum(min, _min_of, _min_by, smallest)

@@ -1,7 +1,8 @@
 """Comprehensions of lists and dictionaries: a loop that fills one, or Python's own.
 
 `fusejit.tracer.capture.generators` has written both. The loop is traced where what it runs over is;
-if it cannot be, and is short, Python's comprehension is unrolled.
+if it cannot be, and is short, Python's comprehension is unrolled. One of very few items is tried
+the other way round.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.lists.traced_dict import TracedDict
@@ -40,18 +42,21 @@ def _most(trace: Trace, items: Any) -> int | None:
     return None if trace.decisions.is_local(length) else trace.decisions.hint(length)
 
 
+def _is_tiny(trace: Trace, items: Any) -> bool:
+    """Whether there are very few items in each call."""
+    found = _items(items)
+    known = None if found is None else trace.decisions.canonical(found.length).as_constant()
+    return known is not None and known <= _UNROLLED
+
+
 def looped_list(
     place: tuple[Any, ...], items: Any, is_list: bool
 ) -> TracedList | TracedDict | None:
     """The list or dictionary that a loop fills; None if Python makes it."""
     trace = running_trace()
-    if trace is None or trace.table.get((_key(place), "native")):
+    if trace is None or _items(items) is None:
         return None
-    found = _items(items)
-    if found is None:
-        return None
-    known = trace.decisions.canonical(found.length).as_constant()
-    if known is not None and known <= _UNROLLED:
+    if trace.table.get((_key(place), "native"), _is_tiny(trace, items)):
         return None
     kind = TracedList if is_list else TracedDict
     return kind(trace, trace.visit((*_key(place), current_location())))
@@ -64,12 +69,12 @@ def comprehension(
     trace = running_trace()
     try:
         return invoke(function, (items,), {})
-    except (UnsupportedError, ConcretizationError):
+    except (UnsupportedError, ConcretizationError, Varies):
         key = (_key(place), "native")
-        if trace is None or trace.table.get(key):
+        if trace is None or key in trace.table:
             raise
         most = _most(trace, items)
         if most is None or most > _MAX_UNROLLED:
             raise
-        trace.table[key] = True
+        trace.table[key] = not _is_tiny(trace, items)
         raise Retrace from None

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.new_lists import new_list
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
-
-
-def _written_out(function: Any, as_python: Callable[..., Any]) -> None:
-    """A function of one container as Python writes it."""
-
-    @primitive(function, complex=True)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not args or not is_of_kernel(args[0]):
-            return NotImplemented
-        return current_trace().inlined(as_python, args, kwargs)
-
-    call.__name__ = function.__name__
 
 
 def is_of_kernel(obj: Any) -> bool:
@@ -29,5 +18,28 @@ def is_of_kernel(obj: Any) -> bool:
     return isinstance(obj, TracedContainer) or (isinstance(obj, Items) and bool(obj.containers))
 
 
-_written_out(sorted, list_methods.ordered)
-_written_out(list, list_methods.copied)
+def is_written_out(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether it is ``sorted``, ``max`` or ``min`` of items that is traced as Python writes it."""
+    if len(args) != 1 or not any(function is one for one in (sorted, max, min)):
+        return False
+    has_rows = isinstance(args[0], TracedArray) and args[0].ndim > 0
+    return has_rows or isinstance(args[0], Items | TracedContainer)
+
+
+@primitive(sorted, complex=True)
+def _sorted(*args: Any, **kwargs: Any) -> Any:
+    if not is_written_out(sorted, args):
+        return NotImplemented
+    return current_trace().inlined(list_methods.ordered, args, kwargs)
+
+
+@primitive(list, complex=True)
+def _list(*args: Any, **kwargs: Any) -> Any:
+    items = args[0] if args else ()
+    is_known = isinstance(items, Items | TracedContainer | range | tuple)
+    if len(args) > 1 or kwargs or not is_known:
+        return NotImplemented
+    trace = current_trace()
+    if is_of_kernel(items):
+        return trace.inlined(list_methods.copied, args)
+    return new_list(trace, items, is_changed=isinstance(items, Items))

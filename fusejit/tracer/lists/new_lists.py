@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from fusejit.tracer.builder.primitives import primitive
@@ -37,6 +38,18 @@ def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any
     made = TracedList(trace, key)
     for item in items:
         made.append(item)
+    return made
+
+
+def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> Any:
+    """``list(items)``: Python's list, unless a loop was seen to change or to search it."""
+    key = trace.visit(("list()", current_location()))
+    if not _is_traced(trace, key, is_changed):
+        listed = [*items]
+        trace.owned(Displays).note(Display(listed, key, trace.block))
+        return listed
+    made = TracedList(trace, key)
+    trace.inlined(list_methods.extended, (made, items))
     return made
 
 

@@ -8,6 +8,7 @@ that is changed in a loop or a branch is the same object before and after it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,12 +82,21 @@ class Guesses(dict[tuple[Any, ...], "TracedList"]):
 
     def try_others(self, table: dict[Any, Any]) -> bool:
         """Have the next attempt guess otherwise, as this one has failed; whether there is more."""
+        for key, guess in self._others(table):
+            table[key, "guess"] = guess
+            return True
+        return False
+
+    def has_others(self, table: dict[Any, Any]) -> bool:
+        """Whether this attempt may have failed because of a guess."""
+        return any(self._others(table))
+
+    def _others(self, table: dict[Any, Any]) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """The lists that may hold something else, and the next guess of what."""
         for key, one in self.items():
             guess = table.get((key, "guess"), 0) + 1
             if one.is_guess and guess < len(_GUESSES):
-                table[key, "guess"] = guess
-                return True
-        return False
+                yield key, guess
 
 
 class TracedList(AnyList):
