@@ -20,9 +20,9 @@ from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
 from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.analysis.elementwise import elementwise
+from fusejit.ir.analysis.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.host_calls import is_host_call
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory_versions import walk_versions

@@ -23,6 +23,7 @@ from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.list_columns import ListColumn
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import (
     ArrayRef,
@@ -46,7 +47,6 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
-from fusejit.list_columns import ListColumn
 from fusejit.outcome import MISS
 
 _RUNTIME = (

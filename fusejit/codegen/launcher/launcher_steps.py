@@ -11,8 +11,8 @@ from fusejit.codegen.launcher.launcher_namespace import (
     affine_text,
     shape_text,
 )
+from fusejit.ir.analysis.host_blocks import launcher_symbols
 from fusejit.ir.host import errstate_keywords
-from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
 from fusejit.ir.loops.nodes import KernelParameter
 from fusejit.ir.loops.program import (

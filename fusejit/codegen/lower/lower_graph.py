@@ -18,8 +18,8 @@ from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.parallel_loops import ParallelLoopEmitter
 from fusejit.codegen.lower.slots import Slots
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, deferred_ops, is_draw, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.nodes import Free, Role, Stmt, Var

@@ -10,7 +10,7 @@ from fusejit.codegen.bufferize.bufferization import BufferAssignment
 from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, extent_polynomials
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.host_blocks import host_blocks, runs_on_host
+from fusejit.ir.analysis.host_blocks import host_blocks, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.nodes import Role
 from fusejit.ir.loops.program import ArrayRef, Program, Slot

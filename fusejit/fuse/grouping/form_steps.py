@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from fusejit.fuse.canonical.stale_loads import stale_loads
 from fusejit.fuse.rewrite_blocks import definitions, used_values
+from fusejit.ir.analysis.host_blocks import launcher_binds, runs_on_host
 from fusejit.ir.execution_plan import (
     BindStep,
     ExecutionPlan,
@@ -27,7 +28,6 @@ from fusejit.ir.execution_plan import (
     Step,
 )
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_blocks import launcher_binds, runs_on_host
 from fusejit.ir.ops import (
     Alias,
     Alloc,

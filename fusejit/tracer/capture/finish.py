@@ -9,8 +9,8 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.host_blocks import launcher_symbols
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
-from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import deferred_assertions, effects_for_good
 from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, ViewOp, Write, walk

@@ -16,10 +16,10 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.list_columns import ListClass, ListColumn
 from fusejit.ir.traced import CheckKind, ItemColumns, ListColumns, PathCheck
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value
-from fusejit.list_columns import ListClass, ListColumn
 from fusejit.tracer.builder.shapes import MAX_SIZE
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.any_list import AnyList
