@@ -21,7 +21,7 @@ def changed_displays(function: ast.FunctionDef) -> set[ast.AST]:
     displays = {value: name for node in nodes_of(function.body) for name, value in _display(node)}
     found: set[ast.AST] = set()
     for loop in nodes_of(function.body) if displays else ():
-        if isinstance(loop, ast.While) or (isinstance(loop, ast.For) and not _is_short(loop)):
+        if isinstance(loop, ast.While) or (isinstance(loop, ast.For) and not _is_unrolled(loop)):
             inside = {*nodes_of(loop.body)}
             names = {name for node in inside for name in _changed(node)}
             found |= {d for d, name in displays.items() if name in names and d not in inside}
@@ -35,8 +35,11 @@ def _display(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield name, value
 
 
-def _is_short(loop: ast.For) -> bool:
+def _is_unrolled(loop: ast.For) -> bool:
+    """Whether a loop is short, or runs over text, which Python holds."""
     match loop.iter:
+        case ast.Call(ast.Attribute(_, "split" | "rsplit" | "splitlines")):
+            return True
         case ast.Call(ast.Name("range"), [ast.Constant(int(count))], []):
             return count <= _UNROLLED
         case ast.List(elts) | ast.Tuple(elts):
