@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit.codegen.launcher.runtime import make_room
 from fusejit_testing.oracle import check, decorate
 
 RNG = np.random.default_rng(8)
@@ -163,3 +164,25 @@ def test_a_function_named_sorted() -> None:
         return sorted(v + 1 for v in x)
 
     assert repr(decorate(function, jit=False)(X)) == repr(function(X))
+
+
+def test_room_of_a_list_in_a_function_with_try() -> None:
+    def function(x: Any) -> Any:
+        found = []
+        try:
+            for i in range(len(x)):
+                x[i] += 1
+                found.append(x[i])
+        finally:
+            count = len(found)
+        return found, count
+
+    check(function, (np.arange(20.0),), (np.arange(3000.0),), (np.arange(5.0),))
+
+
+def test_room_that_another_thread_has_made() -> None:
+    capacities = np.array([2048, 2048])
+    assert make_room(capacities, 256)
+    assert capacities.tolist() == [2048, 2048]
+    assert make_room(capacities, 2048)
+    assert capacities.tolist() == [16384, 16384]

@@ -117,6 +117,8 @@ class _Emitter(LauncherResults):
         self.put("    return ERRSTATE")
         needed = self.needed_names()
         bounded = index_symbols(graph)
+        if self.traced.capacities.size:
+            self.put("capacity = CAPACITIES[0]")
         for symbol in graph.symbols:
             if symbol.name in needed:
                 self.put(f"{symbol.name} = {self.host(symbol.expr)}")

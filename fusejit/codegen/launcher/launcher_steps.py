@@ -46,7 +46,8 @@ class LauncherSteps(LauncherNames):
                     self.put(f"    if status in {{{', '.join(map(str, sorted(self.undone)))}}}:")
                     self.put("        put_back(saved)")
                 if self.traced.capacities.size:
-                    self.put(f"    if status == {Status.NO_ROOM:d} and make_room(CAPACITIES):")
+                    made = "make_room(CAPACITIES, capacity)"
+                    self.put(f"    if status == {Status.NO_ROOM:d} and {made}:")
                     self.put(f"        return launch({', '.join(self.parameters)})")
                 self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):

@@ -88,12 +88,16 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj[...] = before
 
 
-def make_room(capacities: npt.NDArray[np.int64]) -> bool:
-    """Give each list of a variant more room for its items; whether there can be more."""
-    has_more = bool((capacities < _LARGEST_CAPACITY).all())
-    if has_more:
-        capacities *= 8
-    return has_more
+def make_room(capacities: npt.NDArray[np.int64], capacity: int) -> bool:
+    """Give each list of a variant more room than the ``capacity`` that a call had.
+
+    Returns whether the call may start again. Another thread may have made room meanwhile.
+    """
+    if capacities[0] == capacity:
+        if capacity >= _LARGEST_CAPACITY:
+            return False
+        capacities[:] = 8 * capacity
+    return True
 
 
 def miss(status: int, places: tuple[DeferredSite, ...]) -> Outcome:

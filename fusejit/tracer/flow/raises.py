@@ -19,7 +19,7 @@ from fusejit.ir.host_calls import deferred_ops
 from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.tracer.builder.trace import current_trace, running_trace
 from fusejit.tracer.flow.traced_if import TracedIf
-from fusejit.tracer.ops.checks import COMPUTED, EXTENTS_DIFFER, RAISE
+from fusejit.tracer.ops.checks import BEYOND_RANGE, COMPUTED, EXTENTS_DIFFER, RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.program.fallback import Fallback
 
@@ -90,8 +90,10 @@ def may_raise_deferred(graph: Graph) -> bool:
 
 
 def _may_raise(op: Op) -> bool:
-    """Whether an op may end the call."""
-    return isinstance(op, Assert) or (isinstance(op, HostCall) and op.effect is not Effect.PURE)
+    """Whether an op may end the call; what only Python can do is undone, and done by Python."""
+    if isinstance(op, Assert):
+        return op.error not in BEYOND_RANGE
+    return isinstance(op, HostCall) and op.effect is not Effect.PURE
 
 
 def refuse_deferred_raises(graph: Graph, tries: bool) -> None:

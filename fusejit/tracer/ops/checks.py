@@ -89,13 +89,13 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
     """A check of what was assumed needs NumPy to take over where it fails.
 
     After a store, the launcher first rolls back what the kernels have written, as it does for
-    extents that differ.
+    extents that differ. It does so anyway for what is beyond the range of kernels.
     """
     undo = can_undo(graph)
     sizes = frozenset(sizes_defined(graph))
     defined = {value: op for op in walk(graph.block) for value in op.results}
     for op in walk(graph.block):
-        if isinstance(op, Assert) and op.is_deferred:
+        if isinstance(op, Assert) and op.is_deferred and op.error not in BEYOND_RANGE:
             made = defined.get(op.condition)
             is_size = made is not None and bool(symbols_of(made) & sizes)
             if undo and (undoes or op.error == IS_AN_OBJECT):
