@@ -250,3 +250,25 @@ def test_what_is_left_to_python(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=False)
     for x in (X, X[:20]):
         compare_outcomes(run(function, (x,)), run(fused, (x,)), Bound(), function.__name__)
+
+
+def test_a_small_call_after_a_large_one() -> None:
+    """A table has no more slots in use than its keys need, whatever room other calls have made."""
+
+    def kept(x: Any) -> Any:
+        last: dict[Any, Any] = {}
+        total = 0
+        for i in range(len(x)):
+            if x[i] in last and x[i] % 3 == 0:
+                del last[x[i]]
+            last[x[i]] = i
+            total += last.get(x[i] // 2, 0)
+        return last, total
+
+    rng = np.random.default_rng(9)
+    sizes = (20, 5000, 30, 700, 256, 257, 0)
+    check(kept, *((rng.integers(0, 2 * n + 1, n),) for n in sizes), variants=None)
+    function = decorate(kept, jit=False)
+    for n in (3000, 10):
+        x = rng.integers(0, 2 * n, n)
+        compare_outcomes(run(kept, (x,)), run(function, (x,)), Bound(), "kept")

@@ -9,15 +9,27 @@ from __future__ import annotations
 
 from fusejit.tracer.lists.dict_parts import (
     add_key,
+    double_slots,
+    enter,
     found,
     is_there,
     key_at,
+    lacks_slots,
     made_by_factory,
     num_places,
     put_value,
     remove_key,
     value_at,
 )
+
+
+def require_slots(d):
+    """Keep half of the slots of its table free."""
+    if lacks_slots(d):
+        double_slots(d)
+        for at in range(num_places(d)):
+            if is_there(d, at):
+                enter(d, at)
 
 
 def getitem(d, key):

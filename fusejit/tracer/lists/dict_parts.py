@@ -41,3 +41,15 @@ def is_there(d, at):
 
 def made_by_factory(d):
     """What a ``defaultdict`` makes for a key that it has not."""
+
+
+def lacks_slots(d):
+    """Whether the table needs more slots."""
+
+
+def double_slots(d):
+    """Give the table twice as many slots, all empty."""
+
+
+def enter(d, at):
+    """Put the key at a place into the table, which has not got it."""

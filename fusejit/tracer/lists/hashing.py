@@ -1,7 +1,8 @@
 """Hash tables of the kernel: where keys are that are integers, bools, constants or tuples of these.
 
 A table has a number for each of its slots: 0 where nothing is, -1 where something was, else 1 more
-than the place of a key. A search goes on from slot to slot until it finds the key, or nothing.
+than the place of a key. A search goes on from slot to slot until it finds the key, or nothing. At
+least half of the slots in use are free: a table begins with few, and doubles them when it must.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -11,24 +12,25 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.types import Kind
 from fusejit.ir.values import View
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists.item_forms import ConstantForm, ItemForm, NumberForm, TupleForm
 from fusejit.tracer.lists.nested_list import as_affine_number
-from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.lists.traced_list import FIRST_CAPACITY, TracedList, lasting_memory
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
+from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, kernel_number
-from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_strong
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
-from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import UnionType
 
+_SLOTS = 2 * FIRST_CAPACITY  # in use at first
 _FACTOR = -7046029254386353131  # odd, of 64 bits: its products wrap around
 _NEXT = -4417276706812531889
 
@@ -62,23 +64,40 @@ class HashTable:
 
     def __init__(self, trace: Trace, keys: TracedList) -> None:
         self.trace, self.keys = trace, keys
-        self._extent = keys.capacity * 2  # a power of two: at least half of the slots are free
-        type_ = TensorType(I64, (self._extent,))
-        buffer = trace.allocate("slots", type_, None, trace.blocks[0], current_location())
-        storage = Storage.of_buffer(trace, buffer)
-        storage.home = trace.blocks[0]
-        self._slots = TracedArray.whole(storage)
-        self.clear()
+        room = keys.capacity * (_SLOTS // FIRST_CAPACITY)
+        self._slots = lasting_memory(trace, "slots", I64, (room,))
+        self._mask = lasting_memory(trace, "mask", I64, ())  # one less than the slots in use
+        self._use(AffineExpr.const(_SLOTS))
 
-    def clear(self) -> None:
-        """Empty all slots."""
+    def _use(self, count: AffineExpr) -> None:
+        """Use so many slots, a power of two, all empty."""
         zero = Operand(I64, literal=np.int64(0))
-        self.trace.store(self._slots.memory(), full((self._extent,), zero, I64).value())
+        slots = rows(self._slots, (count,))
+        self.trace.store(slots.memory(), full((count,), zero, I64).value())
+        last = scalar(self.trace, "mask", I64, lambda builder, ref: ref(count - 1))
+        self.trace.store(self._mask.memory(), last)
+
+    def lacks_slots(self, num_keys: Any) -> Any:
+        """Whether more than half of the slots have had a key."""
+        mask: Any = self._mask_now()
+        return 2 * num_keys > mask + 1
+
+    def double(self) -> None:
+        """Use twice as many slots, all empty."""
+        value = self._mask_now().value()
+        self._use((bound_number(self.trace, value, AffineExpr.const(0), None) + 1) * 2)
 
     def first_slot(self, key: Any) -> TracedArray:
         """Where the search for a key begins."""
+        return self._first(self._numbers(key))
+
+    def slot_of_place(self, place: Any) -> TracedArray:
+        """Where the search for the key at a place begins."""
+        return self._first(self._numbers_at(place))
+
+    def _first(self, numbers: list[Any]) -> TracedArray:
         total: Any = None
-        for number in self._numbers(key):
+        for number in numbers:
             mixed = number * np.int64(_FACTOR)
             mixed = mixed ^ (mixed >> np.int64(32))
             total = mixed if total is None else (total * np.int64(_NEXT)) ^ mixed
@@ -102,18 +121,20 @@ class HashTable:
 
     def has_key(self, place: Any, key: Any) -> Any:
         """Whether a key is at a place."""
+        made: Any = None
+        for pair in zip(self._numbers_at(place), self._numbers(key), strict=True):
+            same = operator_call(np.equal, pair)
+            made = same if made is None else operator_call(np.logical_and, (made, same))
+        return as_kernel_number(made, Kind.PYTHON, BOOL)
+
+    def _numbers_at(self, place: Any) -> list[Any]:
+        """What the columns have of the key at a place."""
         form, at = self.keys.form, as_affine_number(place)
         assert form is not None
-        made: Any = None
-        numbers = iter(self._numbers(key))
-        for field, counts in enumerate(key_columns(form)):
-            if counts:
-                value = self.keys.number_at(field, at, Kind.SCALAR)
-                known = TracedArray.of_value(self.trace, value)
-                pair = as_kernel_number(known, Kind.SCALAR, I64), next(numbers)
-                same = operator_call(np.equal, pair)
-                made = same if made is None else operator_call(np.logical_and, (made, same))
-        return as_kernel_number(made, Kind.PYTHON, BOOL)
+        fields = [field for field, counts in enumerate(key_columns(form)) if counts]
+        values = (self.keys.number_at(field, at, Kind.SCALAR) for field in fields)
+        given = (TracedArray.of_value(self.trace, value) for value in values)
+        return [as_kernel_number(number, Kind.SCALAR, I64) for number in given]
 
     def _numbers(self, key: Any) -> list[Any]:
         """What the columns would have of a key, as NumPy's integers."""
@@ -122,9 +143,11 @@ class HashTable:
         given = (TracedArray.of_value(self.trace, value) for value, counts in values if counts)
         return [as_kernel_number(number, Kind.SCALAR, I64) for number in given]
 
+    def _mask_now(self) -> TracedArray:
+        return as_kernel_number(self._mask, Kind.PYTHON, I64)
+
     def _masked(self, number: Any) -> TracedArray:
-        mask = kernel_number(SymbolicNumber.of_affine(self.trace, self._extent - 1))
-        return as_kernel_number(number & as_kernel_number(mask, Kind.SCALAR, I64), Kind.SCALAR, I64)
+        return as_kernel_number(number & as_strong(self._mask_now()), Kind.SCALAR, I64)
 
     def _place(self, slot: Any) -> IndexingMap:
         return IndexingMap(0, (as_affine_number(slot),))
@@ -140,8 +163,20 @@ def find(table, key):
     return entry - 1, slot
 
 
+def free_slot(table, place):
+    """The slot for the key at a place, which the table has not."""
+    slot = slot_of_place(table, place)
+    while entry_of(table, slot) != 0:
+        slot = next_slot(table, slot)
+    return slot
+
+
 def first_slot(table, key):
     """See `HashTable.first_slot`; the functions below are methods of tables, likewise."""
+
+
+def slot_of_place(table, place):
+    """See `HashTable.slot_of_place`."""
 
 
 def next_slot(table, slot):
@@ -157,6 +192,7 @@ def has_key(table, place, key):
 
 
 primitive(first_slot)(HashTable.first_slot)
+primitive(slot_of_place)(HashTable.slot_of_place)
 primitive(next_slot)(HashTable.next_slot)
 primitive(entry_of)(HashTable.entry)
 primitive(has_key)(HashTable.has_key)

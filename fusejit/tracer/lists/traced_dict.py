@@ -16,7 +16,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import dict_methods, dict_parts, list_methods
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.hashing import HashTable, find, is_key
+from fusejit.tracer.lists.hashing import HashTable, find, free_slot, is_key
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import truth_of
@@ -94,7 +94,21 @@ class TracedDict(TracedContainer):
         if self.marks is not None:
             self.marks.append(True)
         self.table.set_entry(slot, at + 1)
+        self.trace.inlined(dict_methods.require_slots, (self,))
         return at
+
+    def lacks_slots(self) -> Any:
+        """Whether the table needs more slots."""
+        return self.table.lacks_slots(self.keys_list.size())
+
+    def double_slots(self) -> None:
+        """Give the table twice as many slots, all empty."""
+        self.table.double()
+
+    def enter(self, at: Any) -> None:
+        """Put the key at a place into the table, which has not got it."""
+        slot = self.trace.inlined(free_slot, (self.table, at))
+        self.table.set_entry(slot, at + 1)
 
     def remove_key(self, at: Any, slot: Any) -> None:
         """Take a key away."""
@@ -238,6 +252,6 @@ for _name, _function in _WRITTEN_OUT.items():
     _install(_name, _function)
 for _name in (
     *("found", "add_key", "remove_key", "put_value", "key_at", "value_at", "num_places"),
-    *("is_there", "made_by_factory"),
+    *("is_there", "made_by_factory", "lacks_slots", "double_slots", "enter"),
 ):
     primitive(getattr(dict_parts, _name))(getattr(TracedDict, _name))

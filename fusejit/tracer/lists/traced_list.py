@@ -73,6 +73,17 @@ class Capacities:
         return trace.symbol(expr, FIRST_CAPACITY, 1, LARGEST_CAPACITY)
 
 
+def lasting_memory(
+    trace: Trace, name: str, dtype: np.dtype, extents: tuple[AffineExpr, ...]
+) -> TracedArray:
+    """Memory that is there before all loops and conditionals."""
+    outermost = trace.blocks[0]
+    buffer = trace.allocate(name, TensorType(dtype, extents), None, outermost, current_location())
+    storage = Storage.of_buffer(trace, buffer)
+    storage.home = outermost
+    return TracedArray.whole(storage)
+
+
 class ListsByKey(dict[tuple[Any, ...], "TracedList"]):
     """The lists of one trace."""
 
@@ -132,21 +143,15 @@ class TracedList(AnyList):
         self.capacity = trace.owned(Capacities).add(trace)
         trace.owned(ListsByKey)[key] = self
         self._columns: list[TracedArray] = []
-        self._length = self._memory("length", I64, ())
+        self._length = lasting_memory(trace, "length", I64, ())
         self.set_length(AffineExpr.const(0))
         form = trace.table.get((key, "item"))
         if form is not None:
             self._make_columns(form)
 
     # -- memory -----------------------------------------------------------------------------------
-    def _memory(self, name: str, dtype: np.dtype, extents: tuple[AffineExpr, ...]) -> TracedArray:
-        """Memory that is there before all loops and conditionals."""
-        trace, outermost = self.trace, self.trace.blocks[0]
-        type_ = TensorType(dtype, extents)
-        buffer = trace.allocate(name, type_, None, outermost, current_location())
-        storage = Storage.of_buffer(trace, buffer)
-        storage.home = outermost
-        return TracedArray.whole(storage)
+    def _column(self, dtype: np.dtype) -> TracedArray:
+        return lasting_memory(self.trace, "items", dtype, (self.capacity,))
 
     def _make_columns(self, form: ItemForm) -> None:
         is_list = isinstance(form, ListForm)  # its pool is empty when the list is made
@@ -155,7 +160,7 @@ class TracedList(AnyList):
             raise Retrace
         self.form = form
         types = form.types()
-        self._columns = [self._memory("items", dtype, (self.capacity,)) for _, dtype in types]
+        self._columns = [self._column(dtype) for _, dtype in types]
         if is_list:
             self.pool = TracedList(self.trace, (self.key, "pool"))
             self.pool.home = self.trace.blocks[0]
