@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
@@ -15,6 +17,7 @@ from fusejit.tracer.lists.list_functions import is_written_out
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.ops.checks import COMPUTED, RAISE
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.union_operators import without_none
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
@@ -41,42 +44,36 @@ def _require_some(item: Any) -> Any:
     return without_none(item, lambda: what, COMPUTED)
 
 
-def _max_of(items):  # type: ignore[no-untyped-def]
+def _require_any(size: Any, text: str) -> None:
+    """Raise ValueError if there are no items."""
+
+
+@primitive(_require_any)
+def _check_any(size: Any, text: str) -> None:
+    has_any = truth_of(size > 0)
+    if has_any is False:
+        raise ValueError(text)
+    if has_any is not True:
+        condition = as_kernel_number(has_any).value()
+        error = f"{RAISE}ValueError"
+        current_trace().emit(Assert(condition=condition, reason=text, error=error))
+
+
+def _best_of(items, is_better):  # type: ignore[no-untyped-def]
     best = None
     for item in items:
         item = _some(item)
-        if best is None or item > best:
+        if best is None or is_better(item, best):
             best = item
     return best
 
 
-def _min_of(items):  # type: ignore[no-untyped-def]
-    best = None
-    for item in items:
-        item = _some(item)
-        if best is None or item < best:
-            best = item
-    return best
-
-
-def _max_by(items, key):  # type: ignore[no-untyped-def]
-    if len(items) == 0:
-        raise ValueError("max() arg is an empty sequence")
+def _best_by(items, is_better, key, text):  # type: ignore[no-untyped-def]
+    _require_any(len(items), text)
     place, best = 0, key(items[0])
     for k in range(1, len(items)):
         value = key(items[k])
-        if value > best:
-            place, best = k, value
-    return items[place]
-
-
-def _min_by(items, key):  # type: ignore[no-untyped-def]
-    if len(items) == 0:
-        raise ValueError("min() arg is an empty sequence")
-    place, best = 0, key(items[0])
-    for k in range(1, len(items)):
-        value = key(items[k])
-        if value < best:
+        if is_better(value, best):
             place, best = k, value
     return items[place]
 
@@ -106,7 +103,7 @@ def summed(*args: Any, **kwargs: Any) -> Any:
     return total
 
 
-def _best_by_key(function: Any, by_key: Any, items: Any, options: dict[str, Any]) -> Any:
+def _best_by_key(function: Any, is_better: Any, items: Any, options: dict[str, Any]) -> Any:
     """``max(items, key=..)``; items that cannot be counted are listed first."""
     if [*options] != ["key"]:
         what = f"calls {function.__name__}() with a key and with other options"
@@ -114,26 +111,35 @@ def _best_by_key(function: Any, by_key: Any, items: Any, options: dict[str, Any]
     trace = current_trace()
     if not isinstance(items, AnyList | TracedArray):
         items = trace.inlined(copied, (items,))
-    return trace.inlined(by_key, (items, options["key"]))
+    return trace.inlined(_best_by, (items, is_better, options["key"], _text_of_none(function)))
 
 
-def _extremum(function: Any, loop: Any, by_key: Any, otherwise: Callable[..., Any]) -> None:
+def _text_of_none(function: Any) -> str:
+    """What Python says where there is no item."""
+    try:
+        function(())
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(function)
+
+
+def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> None:
     """``max(items)`` or ``min(items)`` as the loop that it is."""
 
     @primitive(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if is_written_out(function, args) and kwargs.get("key") is not None:
-            return _best_by_key(function, by_key, args[0], kwargs)
+            return _best_by_key(function, is_better, args[0], kwargs)
         if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
             return otherwise(*args, **kwargs)
-        best = current_trace().inlined(loop, args)
+        best = current_trace().inlined(_best_of, (args[0], is_better))
         if "default" in kwargs:
             return current_trace().inlined(_or_default, (best, kwargs["default"]))
         if best is not None:
-            text = f"{function.__name__}() arg is an empty sequence"
+            text = _text_of_none(function)
             return without_none(best, lambda: text, f"{RAISE}ValueError")
-        raise ValueError(f"{function.__name__}() of no items")
+        raise ValueError(_text_of_none(function))
 
 
-_extremum(max, _max_of, _max_by, largest)
-_extremum(min, _min_of, _min_by, smallest)
+_extremum(max, operator.gt, largest)
+_extremum(min, operator.lt, smallest)
