@@ -198,7 +198,7 @@ def list_of(
     columns: Iterator[Any],
     places: npt.NDArray[np.int64] | None = None,
 ) -> list[Any]:
-    """The list whose items stand in columns, of which each part of ``form`` takes its own.
+    """The list whose items stand in columns; each part of ``form`` takes the next ones.
 
     The items are the first ``length``, or those at ``places``.
     """

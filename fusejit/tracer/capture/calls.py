@@ -300,7 +300,7 @@ class Calls:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Functions that C code calls back go through the callbacks as well.
 
-        What is done with a container of the kernel is no C code: it is traced.
+        Functions of a container of the kernel are traced: no C code calls anything back.
         """
         if any(map(is_of_kernel, args)):
             return args, kwargs

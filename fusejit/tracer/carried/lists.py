@@ -108,7 +108,7 @@ def settle_aliases(loop: LoopRegion) -> None:
 
 
 class JoinedList(Joined):
-    """One of two lists: the one from before, filled anew in the branch that has another one."""
+    """The list from before the conditional; a branch with another list stores the items in it."""
 
     def __init__(self, branches: Branches, target: TracedList) -> None:
         super().__init__(branches)
@@ -132,7 +132,7 @@ class JoinedList(Joined):
 
 
 def joined_list(branches: Branches, before: Any, is_read: bool) -> JoinedList | None:
-    """What joins a list with another one, of a branch; None if the lists could be told apart."""
+    """Join the lists of two branches; None if the program could tell them apart."""
     displays = branches.trace.owned(Displays)
     lists = [obj for obj in branches.sides if isinstance(obj, TracedList)]
     if lists or is_read:

@@ -42,7 +42,7 @@ from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
 _OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
-_OF_VISITS = ("type", "item", "list")  # what is kept of one visit
+_OF_VISITS = ("type", "item", "list")  # the facts that are kept of a visit
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"

@@ -89,7 +89,7 @@ class RowCount:
 
 
 class ShrinkingBuffer(LoopBuffer):
-    """Memory for the rows from before the loop, of which each iteration may lose some."""
+    """Memory for the rows from before the loop; each iteration may remove some."""
 
     group: str  # the first name of those that are cut together
     count: RowCount

@@ -45,7 +45,7 @@ def _require_some(item: Any) -> Any:
 
 
 def _require_any(size: Any, text: str) -> None:
-    """Raise ValueError if there are no items."""
+    """Raise ValueError if the size is 0."""
 
 
 @primitive(_require_any)
@@ -115,7 +115,7 @@ def _best_by_key(function: Any, is_better: Any, items: Any, options: dict[str, A
 
 
 def _text_of_none(function: Any) -> str:
-    """What Python says where there is no item."""
+    """The text of Python's error for an empty sequence."""
     try:
         function(())
     except ValueError as error:

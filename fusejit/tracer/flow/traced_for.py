@@ -46,7 +46,7 @@ from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
-MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
+MAX_UNROLLED = 256  # longer ones are not unrolled
 
 
 class TracedFor(LoopRegion):

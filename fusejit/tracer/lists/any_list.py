@@ -36,7 +36,7 @@ class AnyList(TracedContainer):
     ----------
     trace : Trace
     key : tuple
-        What decisions about it are kept under.
+        The key of the decisions about it.
     num_changes : int
         Of its length, so far.
     """
@@ -57,7 +57,7 @@ class AnyList(TracedContainer):
         raise NotImplementedError
 
     def require_room(self, length: AffineExpr) -> None:
-        """Make room for an item behind so many."""
+        """Make room for an item after so many."""
         raise NotImplementedError
 
     def note_moved(self) -> None:
@@ -85,7 +85,7 @@ class AnyList(TracedContainer):
 
     # -- checks -----------------------------------------------------------------------------------
     def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
-        """Leave it to Python what is done; in a loop or a conditional, the list from the start."""
+        """Leave an operation to Python; in a loop or a conditional, the whole list."""
         if self.trace.regions:
             self.leave_to_python(what, remedy)
         super().refuse(what, remedy)
@@ -217,7 +217,7 @@ class AnyList(TracedContainer):
     __rmul__ = __mul__
 
     def items(self) -> Items:
-        """What a loop runs over."""
+        """The items of a loop over it."""
         return Items(self.length(), self._item, containers=(self,))
 
     def _item(self, at: Any) -> Any:

@@ -44,7 +44,7 @@ class ArgumentList(AnyList):
     ----------
     trace : Trace
     key : tuple
-        What decisions about it are kept under.
+        The key of the decisions about it.
     form : ItemForm
     inner : list of ItemForm
         Of a list of lists: the forms of their items, from the outermost to the innermost.

@@ -92,7 +92,7 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
         if is_union_scalar(left) or is_union_scalar(right):
             return current_trace().inlined(_is_less, (left, right))
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
-            raise needs_python("sorts items that are no numbers", MOVE_OUTSIDE)
+            raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
         return operator_call(np.less, (left, right))
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):

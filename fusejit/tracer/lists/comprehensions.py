@@ -20,8 +20,8 @@ from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 
-_UNROLLED = 4  # a comprehension of so many items is Python's
-_MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
+_UNROLLED = 4  # Python runs a comprehension of so many items
+_MAX_UNROLLED = 256  # longer ones are not unrolled
 
 
 def _key(place: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -29,7 +29,7 @@ def _key(place: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _items(items: Any) -> Items | None:
-    """What it runs over, if a loop can."""
+    """The items of a comprehension, if a loop can run over them."""
     return None if isinstance(items, TracedArray) and not items.ndim else items_of(items)
 
 

@@ -1,4 +1,4 @@
-"""What dictionaries can do, as Python writes it on a `TracedDict`.
+"""Methods of dictionaries, written in Python on a `TracedDict`.
 
 ``found(d, key)`` is the place of a key, or -1, and its slot; keys and values are at their places,
 in the order in which they came.

@@ -12,7 +12,7 @@ def found(d, key):
 
 
 def add_key(d, key, slot, value):
-    """Put a new key behind the others; its place."""
+    """Append a new key and its value; returns its place."""
 
 
 def remove_key(d, at, slot):
@@ -40,7 +40,7 @@ def is_there(d, at):
 
 
 def made_by_factory(d):
-    """What a ``defaultdict`` makes for a key that it has not."""
+    """The value that a ``defaultdict`` makes for a new key."""
 
 
 def lacks_slots(d):

@@ -108,7 +108,7 @@ class HashTable:
         return self._masked(slot + np.int64(1))
 
     def entry(self, slot: Any) -> TracedArray:
-        """What a slot has."""
+        """The number in a slot."""
         element = TracedArray(self._slots.storage, self._place(slot), (), Kind.SCALAR)
         operand = Operand(I64, array=element)
         return emit_scalar("entry", [operand], [I64], I64, lambda builder, refs: refs[0])
@@ -128,7 +128,7 @@ class HashTable:
         return as_kernel_number(made, Kind.PYTHON, BOOL)
 
     def _numbers_at(self, place: Any) -> list[Any]:
-        """What the columns have of the key at a place."""
+        """The numbers of the key at a place, as NumPy's integers."""
         form, at = self.keys.form, as_affine_number(place)
         assert form is not None
         fields = [field for field, counts in enumerate(key_columns(form)) if counts]
@@ -137,7 +137,7 @@ class HashTable:
         return [as_kernel_number(number, Kind.SCALAR, I64) for number in given]
 
     def _numbers(self, key: Any) -> list[Any]:
-        """What the columns would have of a key, as NumPy's integers."""
+        """The numbers that the columns would hold of a key, as NumPy's integers."""
         form = self.keys.require_form(key)
         values = zip(form.values(key), key_columns(form), strict=True)
         given = (TracedArray.of_value(self.trace, value) for value, counts in values if counts)

@@ -1,4 +1,4 @@
-"""What the items of a list are, and the columns of memory that hold them.
+"""The forms that items of a list have, and the columns of memory that hold them.
 
 A list of tuples ``(i, "buy", price)`` has a column of integers, one of constants, which is the
 number of the constant in each item, and one of floats.

@@ -1,4 +1,4 @@
-"""What lists can do beyond reading, storing, appending and dropping an item, as Python writes it.
+"""Methods and functions of lists, written in Python with reads, stores, appends and pops.
 
 The functions are traced like those of the program, on a `TracedList`: they say what CPython's
 ``Objects/listobject.c`` does.

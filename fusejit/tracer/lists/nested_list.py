@@ -31,7 +31,7 @@ LEAST_ROOM = 4  # of a new list
 
 
 class ListOfLists(Protocol):
-    """What is asked of the list that lists are in: `fusejit.tracer.lists.traced_list`."""
+    """The interface of a list that holds lists: see `fusejit.tracer.lists.traced_list`."""
 
     trace: Trace
     key: tuple[Any, ...]
@@ -127,7 +127,7 @@ class NestedList(AnyList):
         self.trace.inlined(_make_room, (self, affine_number(self.trace, length)))
 
     def is_full(self, length: Any) -> Any:
-        """Whether its part has no room behind so many items."""
+        """Whether its part is full with so many items."""
         return length >= affine_number(self.trace, self._field(_ROOM))
 
     def move(self, room: Any) -> None:
@@ -200,7 +200,7 @@ def as_affine_number(number: Any) -> AffineExpr:
 
 
 def is_full(items, length):
-    """Whether the part of a list has no room behind so many items."""
+    """Whether the part of a list is full with so many items."""
 
 
 def move(items, room):

@@ -87,7 +87,7 @@ class TracedDict(TracedContainer):
         return self.trace.inlined(find, (self.table, key))
 
     def add_key(self, key: Any, slot: Any, value: Any) -> Any:
-        """Put a new key behind the others; its place."""
+        """Append a new key and its value; returns its place."""
         at: Any = self.keys_list.size()
         self.keys_list.append(key)
         self.values_list.append(value)
@@ -141,7 +141,7 @@ class TracedDict(TracedContainer):
         return True if self.marks is None else self.marks.load(as_affine_number(at))
 
     def made_by_factory(self) -> Any:
-        """What a ``defaultdict`` makes for a key that it has not."""
+        """The value that a ``defaultdict`` makes for a new key."""
         made = self.trace.inlined(_made_by, (self.factory,))
         if type(made) is list:
             self.trace.owned(Displays).note(Display(made, (self.key, "made"), self.trace.block))
@@ -185,12 +185,12 @@ class TracedDict(TracedContainer):
         self.trace.inlined(dict_methods.setitem, (self, key, value))
 
     def __delitem__(self, key: Any) -> None:
-        is_counter = self.python_type is Counter  # which does not mind if there is no such key
+        is_counter = self.python_type is Counter  # it accepts a missing key
         delete = dict_methods.discard if is_counter else dict_methods.delete
         self.trace.inlined(delete, (self, key))
 
     def items_of(self, item: Callable[[Any], Any], listed: Callable[..., Any]) -> Items:
-        """What a loop runs over: ``item`` is one by its place, ``listed`` has those left."""
+        """The items of a loop: ``item`` is one by its place, ``listed`` lists those not deleted."""
         length = self.keys_list.length()
         if self.marks is not None:
             made = self.trace.inlined(listed, (self,)).items()
@@ -198,7 +198,7 @@ class TracedDict(TracedContainer):
         return Items(length, item, containers=(self,), follows=False)
 
     def items(self) -> Items:
-        """What a loop over the dictionary runs over: its keys."""
+        """The items of a loop over the dictionary: its keys."""
         return self.items_of(self._key, dict_methods.list_of_keys)
 
     def keys(self) -> Items:

@@ -54,7 +54,7 @@ _GUESSES: tuple[ItemForm, ...] = (
     *(TupleForm(tuple, (_OF_INTS,) * count) for count in (2, 3, 4)),
     ListForm(),
 )
-"""What the items of a list may be that is read before one is put into it."""
+"""Guesses of the form of items, in order, for a list that is read before it has any."""
 
 
 class Capacities:
@@ -123,7 +123,7 @@ class TracedList(AnyList):
     Attributes
     ----------
     form : ItemForm or None
-        What its items are; None until one shows it.
+        The form of its items; None until one shows it.
     pool : TracedList
         Of a list of lists: the items of these.
     num_moves : int
@@ -302,7 +302,7 @@ class TracedList(AnyList):
             one._is_copied |= one.form is None
 
     def moves_from(self, other: TracedList) -> list[tuple[TracedArray, Value]]:
-        """What is to be stored where, so that this list holds the items of another one.
+        """The stores that give this list the items of another one.
 
         Until it is stored, nothing has changed.
         """
@@ -371,7 +371,7 @@ class TracedList(AnyList):
         return tuple(self._columns)
 
     def arrays(self) -> tuple[TracedArray, ...]:
-        """What the result of a call is made of, in the order of `result_columns`."""
+        """The memory that a result is made from, in the order of `result_columns`."""
         if not isinstance(self.form, ListForm):
             return self.columns
         start, length, _ = self._columns

@@ -44,7 +44,7 @@ EXTENTS_DIFFER = "ValueError"
 
 
 RAISE = "raise "
-"""What the error of a check begins with that stands for a ``raise``; the class follows."""
+"""The beginning of the error of a check for a ``raise``; the name of the class follows."""
 
 COMPUTED = "computed"
 """The error of a check that the kernel cannot raise itself: its text is computed, say."""

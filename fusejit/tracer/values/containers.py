@@ -1,4 +1,4 @@
-"""Tuples, and `TracedContainer`: a container of which only the kernel knows what it holds."""
+"""Tuples, and `TracedContainer`: a container whose items only the kernel knows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TracedContainer:
     home : Block
         Where it was made: it is visible there and in blocks inside.
     python_type : type
-        What it is to the program.
+        The class that the program sees.
     """
 
     num_changes: int
@@ -38,7 +38,7 @@ class TracedContainer:
         raise NotImplementedError
 
     def written_out(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a method does that is written out in Python; other arguments are left to Python."""
+        """Call a method that is written in Python; Python runs calls with other arguments."""
         try:
             inspect.signature(function).bind(self, *args, **kwargs)
         except TypeError:
