@@ -44,6 +44,7 @@ from fusejit.ir.values import Buffer, Value
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers
 SCALAR = 70  # an operation on NumPy's numbers, an element that is read or stored
+LIST_ITEM = 10  # a number in a list from outside that is read
 UFUNC = 450  # a call of a ufunc, and the array of its result
 SUM = 900
 REDUCTION = 1800  # a call of max, prod, ...
@@ -64,7 +65,7 @@ LINALG = 6000  # of a small matrix: most of it in Python
 HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
-COLUMN_ITEM = 40  # an item of a list from outside, which becomes one of an array
+COLUMN_ITEM = 50  # an item of a list from outside, which becomes one of an array
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
 GENERATOR = 400  # of random numbers: its lock, and where its state lies
@@ -149,7 +150,7 @@ def cost_of_sizes(
     kernel_ns += GENERATOR * len({op.arguments for op in draws})
     results = len({r for r in graph.results if isinstance(r, Value)})
     ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
-    columns = [b for b in graph.buffers if b.origin is not None and is_column(b.origin.attr)]
+    columns = [*filter(_is_column, graph.buffers)]
     ours += sum(COLUMN_ITEM * estimate.points(column.type.extents) for column in columns)
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
@@ -163,6 +164,16 @@ def cost_of_sizes(
     )
 
 
+def _columns(graph: Graph) -> frozenset[Value]:
+    """The columns of lists from outside."""
+    loads = [op for op in walk(graph.block) if isinstance(op, Load)]
+    return frozenset(op.results[0] for op in loads if _is_column(op.view.buffer))
+
+
+def _is_column(buffer: Buffer) -> bool:
+    return buffer.origin is not None and is_column(buffer.origin.attr)
+
+
 class _Estimate:
     """Nanoseconds of blocks, in NumPy and compiled; where they stand decides about launches."""
 
@@ -174,6 +185,7 @@ class _Estimate:
         self.asked = _only_asked(graph)
         self.used = _used(graph)
         self.augmented = _augmented(graph)
+        self.columns = _columns(graph)
 
     def block(self, block: Block, depth: int) -> tuple[float, float]:
         """A block that the launcher runs, in ``depth`` loops of its own, if it has host calls."""
@@ -227,6 +239,8 @@ class _Estimate:
                 return 0.0, 1
             return (SLICE if op.view.extents else SCALAR), 1
         elif isinstance(op, ViewOp):
+            if not self.columns.isdisjoint(op.operand_values):
+                return LIST_ITEM, 1
             return (SLICE if op.results[0].type.extents else SCALAR), 1
         elif isinstance(op, Alloc):
             return ALLOCATION, ALLOCATION / 3

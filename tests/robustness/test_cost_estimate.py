@@ -10,8 +10,10 @@ from fusejit.path_resolver import resolver
 from fusejit.tiering.cost_estimate import (
     ARGUMENT,
     ASSIGN,
+    COLUMN_ITEM,
     DRAW,
     GENERATOR,
+    LIST_ITEM,
     RESULT,
     STATEMENT,
     UFUNC,
@@ -152,3 +154,17 @@ def test_a_result_is_not_read_again():
     assert single.numpy_ns < MAX_SPEEDUP_TO_TRY * single.compiled_ns
     chain = estimate(lambda x: np.sqrt(x * 2 + 1) * 3, x)
     assert chain.numpy_ns - 4 * single.numpy_ns > 30000 * 0.1
+
+
+def total(items):
+    s = 0.0
+    for item in items:
+        s += item
+    return s
+
+
+def test_a_list_from_outside_is_read_as_python_reads_it():
+    """Regression: a sum over a list ran at 0.23x, untried: its items counted as an array's do."""
+    few, many = estimate(total, [0.5] * 100), estimate(total, [0.5] * 1100)
+    assert (many.numpy_ns - few.numpy_ns) / 1000 <= LIST_ITEM + 2 * STATEMENT
+    assert many.compiled_ns - few.compiled_ns >= 1000 * COLUMN_ITEM
