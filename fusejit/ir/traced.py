@@ -118,24 +118,54 @@ class ResultMapping:
     shared: int | None = None
 
 
+CHARACTERS = 0x110000
+"""The largest number of a string of one character."""
+
+
+class Texts:
+    """The numbers of the strings of one variant.
+
+    That of the empty string is 0, that of a character 1 more than its code point; other strings
+    have the numbers behind, in the order in which the program met them.
+    """
+
+    def __init__(self) -> None:
+        self._longer: list[str] = []
+
+    def number(self, text: str) -> int:
+        """The number of a string."""
+        if len(text) < 2:
+            return 1 + ord(text) if text else 0
+        if text not in self._longer:
+            self._longer.append(text)
+        return CHARACTERS + 1 + self._longer.index(text)
+
+    def text(self, number: int) -> str:
+        """The string of a number."""
+        if number > CHARACTERS:
+            return self._longer[number - CHARACTERS - 1]
+        return chr(number - 1) if number else ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLeaf:
+    """A string: the graph's result ``number`` is its number."""
+
+    number: int
+    texts: Texts
+
+
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
     """A number of each item: the graph's result ``values``, made a ``types[0]``.
 
-    Of one that has one of several types, the result ``tags`` says which; None is such a type.
+    Of one that has one of several types, the result ``tags`` says which; None is such a type, and
+    `Texts` is that of strings.
     """
 
     values: int
-    types: tuple[type | None, ...]
+    types: tuple[type | Texts | None, ...]
     tags: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantColumn:
-    """One of some objects in each item: the graph's result ``places`` says which."""
-
-    places: int
-    objects: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +189,7 @@ class ListColumns:
     item: ItemColumns | None
 
 
-ItemColumns = NumberColumn | ConstantColumn | TupleColumns | ListColumns
+ItemColumns = NumberColumn | TupleColumns | ListColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +225,7 @@ ResultStructure = (
     | HostLeaf
     | StaticLeaf
     | ChoiceLeaf
+    | TextLeaf
     | ResultSequence
     | ResultMapping
     | ResultList

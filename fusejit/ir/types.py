@@ -76,6 +76,7 @@ class Kind(enum.Enum):
     ARRAY = "array"  # an ndarray, 0-d included
     SCALAR = "scalar"  # a NumPy scalar such as np.float64
     PYTHON = "python"  # a Python number: weak in NEP 50
+    TEXT = "text"  # a string, by its number: a type of the tracer's, of no value of a graph
 
 
 @dataclass(frozen=True, slots=True)

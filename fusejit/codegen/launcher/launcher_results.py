@@ -9,7 +9,6 @@ from fusejit.codegen.launcher.launcher_steps import LauncherSteps
 from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.traced import (
     ChoiceLeaf,
-    ConstantColumn,
     HostLeaf,
     ItemColumns,
     ListColumns,
@@ -22,6 +21,7 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultStructure,
     StaticLeaf,
+    TextLeaf,
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
@@ -90,6 +90,9 @@ class LauncherResults(LauncherSteps):
             which = self.structure(ResultLeaf(structure.which))
             tests = (f"{text} if {which} == {k} else " for k, text in enumerate(others))
             return f"({''.join(tests)}{last})"
+        if isinstance(structure, TextLeaf):
+            number = self.structure(ResultLeaf(structure.number))
+            return f"{self.bind('texts', structure.texts)}.text({number})"
         if isinstance(structure, PathLeaf):
             return self.path(structure.path)
         if isinstance(structure, HostLeaf):
@@ -128,6 +131,9 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     """The leaves of one kind, in order."""
     if isinstance(structure, kind):
         return [structure]
+    if isinstance(structure, TextLeaf) and kind is ResultLeaf:
+        number: Any = kind
+        return [number(structure.number)]
     if isinstance(structure, ResultList) and kind is ResultLeaf:
         leaf: Any = kind
         return [leaf(index) for index in indices_of(structure)]
@@ -148,8 +154,6 @@ def indices_of(filled: Any) -> list[int]:
 def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, NumberColumn):
         return [columns.values, *([] if columns.tags is None else [columns.tags])]
-    if isinstance(columns, ConstantColumn):
-        return [columns.places]
     if isinstance(columns, ListColumns):
         inner = [] if columns.item is None else _columns_of(columns.item)
         return [columns.starts, columns.lengths, columns.length, *inner]

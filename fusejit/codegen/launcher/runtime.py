@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
-from fusejit.ir.traced import ConstantColumn, ItemColumns, ListColumns, TupleColumns
+from fusejit.ir.traced import ItemColumns, ListColumns, Texts, TupleColumns
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
@@ -218,8 +218,6 @@ def list_of(
         found = [] if form.item is None else list_of(form.item, count, columns, own)
         pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         return [found[start:end] for start, end in pairs]
-    if isinstance(form, ConstantColumn):
-        return [form.objects[place] for place in values.tolist()]
     if form.tags is None:
         return _numbers_of(values, form.types[0])
     tags = next(columns)[chosen]
@@ -246,9 +244,11 @@ def dict_of(
 
 
 def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:
-    """A column as numbers of a class, or as None."""
+    """A column as numbers of a class, as strings, or as None."""
     if kind is None:
         return [None] * len(values)
+    if isinstance(kind, Texts):
+        return [*map(kind.text, values.tolist())]
     if issubclass(kind, np.generic):
         return [*values.astype(kind, copy=False)]
     numbers = values.tolist()

@@ -22,6 +22,7 @@ from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up
 from fusejit.tracer.lists.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.ops import union_operators
+from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
     NATIVE,
@@ -358,6 +359,8 @@ class Calls:
         return type(obj)
 
     def _text(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        if function is str and len(args) == 1 and isinstance(args[0], TracedText) and not kwargs:
+            return args[0]
         return function(*map(self.exact, args), **kwargs)
 
     def exact(self, obj: Any) -> Any:

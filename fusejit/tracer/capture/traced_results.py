@@ -24,6 +24,8 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultStructure,
     StaticLeaf,
+    TextLeaf,
+    Texts,
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
@@ -35,6 +37,7 @@ from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
 from fusejit.tracer.ops.origins import Origin, track
+from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.ops.union_operators import choice
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
 from fusejit.tracer.program.fallback import Fallback
@@ -97,6 +100,8 @@ class Results:
             arrays[id(obj)] = obj
             for other in _choices(obj):
                 self._with_arrays(other, arrays)
+        elif isinstance(obj, TracedText):
+            arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
         elif isinstance(obj, TracedDict):
@@ -249,6 +254,8 @@ class Results:
             return ResultDict(kind, factory, parts[0], parts[1], marks, number)
         if isinstance(obj, TracedList):
             return self._filled(obj)
+        if isinstance(obj, TracedText):
+            return TextLeaf(self._result_index(obj.number), self.trace.owned(Texts))
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
         if isinstance(obj, Choice):

@@ -11,7 +11,6 @@ from fusejit.ir.values import Value
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
-from fusejit.tracer.ops.kernel_numbers import is_number
 from fusejit.tracer.ops.number_values import (
     number_value,
     number_values,
@@ -19,7 +18,7 @@ from fusejit.tracer.ops.number_values import (
     types_of_values,
     zero,
 )
-from fusejit.tracer.ops.union_types import type_of
+from fusejit.tracer.ops.union_types import is_value, type_of
 from fusejit.tracer.program.locations import is_of_program
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
@@ -27,7 +26,6 @@ from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
-from fusejit.tracer.values.union_scalar import is_union_scalar
 
 
 class Late(Carried):
@@ -124,7 +122,7 @@ def late_of(
         return Late(loop, name, only_inside(name))
     if isinstance(now, SymbolicNumber) and now.affine is not None:
         return LateInteger(loop, name, now)
-    if is_number(now) or is_union_scalar(now):
+    if is_value(now):
         return LateNumber(loop, name, now)
     if is_array(now) and (storage := behind.find(now.storage)) is not None:
         return LateArray(loop, name, _object_after(loop, now, storage, names))

@@ -1,4 +1,4 @@
-"""`Number`: a number that iterations assign."""
+"""`Number`: a number that iterations assign, or a string, which has a number in the kernel."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.regions import same_object
-from fusejit.tracer.ops.kernel_numbers import is_number
 from fusejit.tracer.ops.number_values import number_values, of_values, type_text, types_of_values
-from fusejit.tracer.ops.union_types import has_type, type_of, union
+from fusejit.tracer.ops.union_types import has_type, is_value, type_of, union
 from fusejit.tracer.program.locations import unsupported
-from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
+from fusejit.tracer.values.union_scalar import NumberType, UnionType
 
 
 class Number(Carried):
@@ -30,9 +29,9 @@ class Number(Carried):
 
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
-        """Carry a name that holds a number, or None before one; None for others."""
+        """Carry a name that holds a number, or None or a string before others; None for others."""
         decided = loop.decided("type", name, *loop.visit)
-        if not is_number(obj) and not is_union_scalar(obj) and (obj is not None or not decided):
+        if not is_value(obj) and not (decided and has_type(obj)):
             return None
         own = type_of(obj)  # a loop around may have changed it since the decision
         return cls(loop, name, obj, own if decided is None else union(decided, own) or own)

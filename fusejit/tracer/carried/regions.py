@@ -22,9 +22,9 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.ops.number_values import type_text
-from fusejit.tracer.ops.union_types import narrowed, type_of
+from fusejit.tracer.ops.union_types import is_value, narrowed, type_of
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import (
     current_location,
@@ -322,7 +322,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
 
 def describe(obj: Any) -> str:
     """The type of an object as messages name it."""
-    if is_number(obj) or is_union_scalar(obj):
+    if is_value(obj):
         return type_text(type_of(obj))
     if is_array(obj):
         sizes = " x ".join(map(str, obj.extents))

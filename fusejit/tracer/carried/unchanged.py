@@ -14,6 +14,7 @@ from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import zero
+from fusejit.tracer.ops.traced_text import OF_TEXT, is_text
 from fusejit.tracer.ops.union_types import has_type, type_of
 from fusejit.tracer.values.union_scalar import OptionalTuple
 
@@ -39,6 +40,8 @@ class Unchanged(Carried):
         if same_object(loop.trace, seen, now):
             if now is not seen and is_array(now):  # another object with the same elements
                 self._left = now if loop.runs else now.one_of_two(seen)
+        elif is_text(seen) and is_text(now):
+            loop.decide(OF_TEXT, "type", name, *loop.visit)
         elif has_type(seen) and has_type(now):
             widen_type(loop, name, type_of(seen), type_of(now))
         elif is_array(seen) and is_array(now):

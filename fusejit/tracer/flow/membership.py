@@ -17,10 +17,14 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
+from fusejit.tracer.ops.traced_text import TracedText
+from fusejit.tracer.ops.traced_text import contained as contained_text
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
+
+_OF_ITEMS = (tuple, list, set, frozenset, dict)
 
 
 def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
@@ -30,6 +34,8 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     """
     if isinstance(container, TracedContainer):
         return container.contains(item)
+    if isinstance(item, TracedText) and type(container) in (str, *_OF_ITEMS):
+        return contained_text(item, container)
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
         if is_number(item) or isinstance(item, TracedArray):
             same = operator_call(np.equal, (container, item))
@@ -37,9 +43,7 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     elif is_kernel_number(item) or (isinstance(item, SymbolicNumber) and item.is_local):
         if type(container) is range:
             return _in_range(item, container)
-        if type(container) in (tuple, list, set, frozenset, dict) and all(
-            map(is_number, container)
-        ):
+        if type(container) in _OF_ITEMS and all(map(is_number, container)):
             return _any(item is one or operator.eq(item, one) for one in container)
     if type(container) in CONTAINERS:
         look_up(container, (item,))

@@ -47,9 +47,9 @@ from fusejit.tracer.carried.regions import (
 )
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, truth_of
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
-from fusejit.tracer.ops.union_types import has_type, joined, narrowed, type_of
+from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_span
 from fusejit.tracer.values.array import TracedArray
@@ -201,7 +201,7 @@ class TracedIf(Region):
             return Same(branches, next(unknown, missing[0]))
         known = next(obj for obj in branches.sides if not isinstance(obj, Undefined))
         if self.is_sure(branches.name, missing[0]):
-            if is_number(known) or is_union_scalar(known):
+            if is_value(known):
                 return JoinedNumber(branches, type_of(known))
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it

@@ -16,6 +16,7 @@ from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.ops.traced_text import OF_TEXT
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import F64
@@ -43,7 +44,7 @@ def array_of_columns(
             _require_items(values, length)
         return _first(values, length)
     if not isinstance(form, TupleForm):
-        raise needs_python("makes an array of strings", "keep numbers in the list instead")
+        raise needs_python("makes an array of lists in a list", "make an array of each")
     _require_items(columns[0], length)
     parts: list[TracedArray] = []
     at = 0
@@ -59,6 +60,8 @@ def array_of_columns(
 
 def _require_one_dtype(form: NumberForm) -> None:
     """Leave to Python what its array would have for a dtype: that depends on the items."""
+    if OF_TEXT in (form.type.types if isinstance(form.type, UnionType) else (form.type,)):
+        raise needs_python("makes an array of strings", "keep numbers in the list instead")
     if isinstance(form.type, UnionType) and len({t and t[1] for t in form.type.types}) > 1:
         raise needs_python(
             "makes an array of numbers of several types", "convert them: xs.append(float(x))"

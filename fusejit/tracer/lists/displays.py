@@ -14,6 +14,7 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.ops.kernel_numbers import needs_kernel
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.values.containers import TracedContainer
 
 CONTAINERS = (list, dict, defaultdict, Counter)
 
@@ -79,7 +80,9 @@ class Displays:
 
 
 def _needs_kernel(obj: Any) -> bool:
-    return any(map(_needs_kernel, obj)) if type(obj) is tuple else needs_kernel(obj)
+    if type(obj) is tuple:
+        return any(map(_needs_kernel, obj))
+    return needs_kernel(obj) or isinstance(obj, TracedContainer)
 
 
 def look_up(obj: Any, keys: tuple[Any, ...]) -> None:

@@ -19,7 +19,7 @@ from fusejit.ir.values import View
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
-from fusejit.tracer.lists.item_forms import ConstantForm, ItemForm, NumberForm, TupleForm
+from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import FIRST_CAPACITY, TracedList, lasting_memory
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
@@ -43,7 +43,7 @@ def is_key(form: ItemForm) -> bool:
         has_none = isinstance(form.type, UnionType) and None in form.type.types
         dtype = form.type.dtype if isinstance(form.type, UnionType) else form.type[1]
         return not has_none and (dtype.kind in "ib" or (dtype.kind == "u" and dtype.itemsize < 8))
-    return isinstance(form, ConstantForm)
+    return False
 
 
 def key_columns(form: ItemForm) -> list[bool]:

@@ -1,7 +1,7 @@
 """The forms that items of a list have, and the columns of memory that hold them.
 
-A list of tuples ``(i, "buy", price)`` has a column of integers, one of constants, which is the
-number of the constant in each item, and one of floats.
+A list of tuples ``(i, "buy", price)`` has a column of integers, one of the numbers of the strings
+(`fusejit.ir.traced.Texts`), and one of floats.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ConstantColumn, ItemColumns, NumberColumn, TupleColumns
+from fusejit.ir.traced import ItemColumns, NumberColumn, TupleColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.ops.number_values import class_of, number_values, of_values, types_of_values
-from fusejit.tracer.ops.union_types import OF_NONE, has_type, type_of, union
+from fusejit.tracer.ops.union_types import has_type, type_of, union
 from fusejit.tracer.values.containers import is_tuple, tuple_of
 from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.union_scalar import NumberType, UnionType
@@ -24,10 +23,6 @@ from fusejit.tracer.values.union_scalar import NumberType, UnionType
 Place = Callable[[], int]
 """Gives the number of the graph's result that has the next column."""
 _INT64 = range(-(2**63), 2**63)
-
-
-class UntoldItem(Exception):
-    """An item that only Python can tell: what the program does, and a remedy."""
 
 
 class ItemForm:
@@ -56,7 +51,7 @@ class ItemForm:
 
 @dataclass(frozen=True, slots=True)
 class NumberForm(ItemForm):
-    """A number, perhaps of one of several types; None is such a type."""
+    """A number or a string, perhaps of one of several types; None is such a type."""
 
     type: NumberType | UnionType
 
@@ -70,8 +65,7 @@ class NumberForm(ItemForm):
             both = self.type if self == other else union(self.type, other.type)
             has_types = self == other or isinstance(both, UnionType)  # complex ones lose theirs
             return NumberForm(both) if both is not None and has_types else None
-        is_none = self.type == OF_NONE and isinstance(other, ConstantForm)
-        return other.joined(ConstantForm((None,))) if is_none else None
+        return None
 
     def values(self, item: Any) -> tuple[Value, ...]:
         """The number, and its tag."""
@@ -87,40 +81,6 @@ class NumberForm(ItemForm):
         types = own.types if isinstance(own, UnionType) else (own,)
         made = tuple(None if t is None else class_of(t) for t in types)
         return NumberColumn(place(), made, place() if isinstance(own, UnionType) else None)
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantForm(ItemForm):
-    """One of some strings, or None."""
-
-    objects: tuple[str | None, ...]
-
-    def types(self) -> tuple[NumberType, ...]:
-        """The number of the object."""
-        return ((Kind.PYTHON, I64),)
-
-    def joined(self, other: ItemForm) -> ItemForm | None:
-        """One of the objects of both."""
-        if isinstance(other, NumberForm) and other.type == OF_NONE:
-            other = ConstantForm((None,))
-        if not isinstance(other, ConstantForm):
-            return None
-        return ConstantForm(tuple(dict.fromkeys((*self.objects, *other.objects))))
-
-    def values(self, item: Any) -> tuple[Value, ...]:
-        """The number of the object."""
-        return (as_kernel_number(self.objects.index(item), Kind.PYTHON, I64).value(),)
-
-    def item(self, trace: Trace, values: Sequence[Value]) -> Any:
-        """The object, where it is always the same one."""
-        if len(self.objects) > 1:
-            what = "reads a string of a list that a compiled loop fills"
-            raise UntoldItem(what, "keep a number in the list instead")
-        return self.objects[0]
-
-    def columns(self, place: Place) -> ConstantColumn:
-        """One column."""
-        return ConstantColumn(place(), self.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +143,6 @@ def form_of(item: Any) -> ItemForm | None:
         return NumberForm(type_of(item))
     if type(item) is list or getattr(item, "python_type", None) is list:
         return ListForm()
-    if type(item) is str:
-        return ConstantForm((item,))
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]

@@ -31,7 +31,6 @@ from fusejit.tracer.lists.item_forms import (
     NumberForm,
     Place,
     TupleForm,
-    UntoldItem,
     form_of,
 )
 from fusejit.tracer.lists.nested_list import NestedList, put_list
@@ -249,10 +248,7 @@ class TracedList(AnyList):
             return NestedList(self, at)
         kinds = (kind for kind, _ in self.form.types())
         values = [self.number_at(field, at, kind) for field, kind in enumerate(kinds)]
-        try:
-            return self.form.item(self.trace, values)
-        except UntoldItem as untold:
-            self.refuse(*untold.args)
+        return self.form.item(self.trace, values)
 
     # -- length -----------------------------------------------------------------------------------
     def length(self) -> AffineExpr:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fusejit.ir.traced import Texts
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
+from fusejit.tracer.ops.traced_text import OF_NUMBER, OF_TEXT, TracedText, kernel_number_of_text
 from fusejit.tracer.ops.union_types import tag, wide
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionType
@@ -16,7 +18,8 @@ from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionTyp
 
 def number_value(obj: Any, type_: NumberType) -> Value:
     """A number as a value of the current block."""
-    value: Value = as_kernel_number(obj, *type_).value()
+    number = kernel_number_of_text(obj) if type_ == OF_TEXT else as_kernel_number(obj, *type_)
+    value: Value = number.value()
     return value
 
 
@@ -32,12 +35,16 @@ def number_values(obj: Any, type_: NumberType | UnionType) -> tuple[Value, ...]:
 
 def types_of_values(type_: NumberType | UnionType) -> tuple[NumberType, ...]:
     """The types of the values that a number is made of."""
-    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, UnionType) else (type_,)
+    if isinstance(type_, UnionType):
+        return (Kind.SCALAR, type_.dtype), type_.tag
+    return (OF_NUMBER,) if type_ == OF_TEXT else (type_,)
 
 
-def class_of(type_: NumberType) -> type:
-    """The class that a number of a type has in the program."""
+def class_of(type_: NumberType) -> type | Texts:
+    """The class that a number of a type has in the program; of strings, what makes them."""
     kind, dtype = type_
+    if kind is Kind.TEXT:
+        return current_trace().owned(Texts)
     return dtype.type if kind is Kind.SCALAR else type(dtype.type(0).item())
 
 
@@ -47,6 +54,8 @@ def zero(type_: NumberType | UnionType) -> Any:
     if own is None:
         return None
     kind, dtype = own
+    if kind is Kind.TEXT:
+        return ""
     number = dtype.type(0)
     return number.item() if kind is Kind.PYTHON else number
 
@@ -54,7 +63,9 @@ def zero(type_: NumberType | UnionType) -> Any:
 def of_values(trace: Trace, type_: NumberType | UnionType, values: Sequence[Value]) -> Any:
     """The number of a type that is made of values."""
     made = [TracedArray.of_value(trace, value) for value in values]
-    return UnionScalar(type_, *made) if isinstance(type_, UnionType) else made[0]
+    if isinstance(type_, UnionType):
+        return UnionScalar(type_, *made)
+    return TracedText(trace, made[0]) if type_ == OF_TEXT else made[0]
 
 
 def type_text(type_: NumberType | UnionType | None) -> str:
@@ -64,5 +75,7 @@ def type_text(type_: NumberType | UnionType | None) -> str:
     if isinstance(type_, UnionType):
         return " or ".join(map(type_text, type_.types))
     kind, dtype = type_
+    if kind is Kind.TEXT:
+        return "str"
     name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
     return name if kind is Kind.PYTHON else f"np.{dtype}"

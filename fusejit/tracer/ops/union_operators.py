@@ -29,6 +29,7 @@ from fusejit.tracer.ops.kernel_numbers import (
     truth_of,
 )
 from fusejit.tracer.ops.number_values import type_text
+from fusejit.tracer.ops.traced_text import TracedText, compared
 from fusejit.tracer.ops.union_types import (
     assembled,
     has_type_at,
@@ -170,11 +171,11 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
             number = without_none(operand, text)
             return operator(ufunc, (*operands[:k], number, *operands[k + 1 :]))
     if not any(map(is_union_scalar, operands)):
-        return ARRAY_OPS.operator(ufunc, operands)
+        return _of_one_type(ufunc, *operands)
     made = _at_once(ufunc, operands)
     if made is not None:
         return made
-    return for_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given), *operands)
+    return for_each_type(functools.partial(_of_one_type, ufunc), *operands)
 
 
 def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> Any:
@@ -193,7 +194,16 @@ def _equality(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     if any(o is None for o in operands):
         both = all(o is None for o in operands)
         return both if ufunc is np.equal else not both
-    return ARRAY_OPS.operator(ufunc, operands)
+    return _of_one_type(ufunc, *operands)
+
+
+def _of_one_type(ufunc: np.ufunc, *operands: Any) -> Any:
+    if not any(isinstance(o, TracedText) for o in operands):
+        return ARRAY_OPS.operator(ufunc, operands)
+    made = compared(ufunc, operands)
+    if made is NotImplemented:
+        raise needs_python("computes with a string that only the kernel knows", MOVE_OUTSIDE)
+    return made
 
 
 def _at_once(

@@ -21,6 +21,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.ops.traced_text import OF_TEXT, TracedText, is_text, kernel_number_of_text
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
@@ -42,14 +43,21 @@ EXACT = "a Python int that may be a float has at most 53 bits"
 
 
 def has_type(obj: Any) -> bool:
-    """Whether an object is a number of any type, or None."""
-    return obj is None or is_union_scalar(obj) or is_number(obj)
+    """Whether an object is a number of any type, a string, or None."""
+    return obj is None or is_value(obj) or is_text(obj)
+
+
+def is_value(obj: Any) -> bool:
+    """Whether an object is a number of any type, or a string that only the kernel knows."""
+    return is_number(obj) or is_union_scalar(obj) or isinstance(obj, TracedText)
 
 
 def type_of(obj: Any) -> NumberType | UnionType:
-    """The type of a number, or of None."""
+    """The type of a number, of a string, or of None."""
     if obj is None:
         return OF_NONE
+    if is_text(obj):
+        return OF_TEXT
     return obj.type if is_union_scalar(obj) else number_type(obj)
 
 
@@ -97,6 +105,8 @@ def _union_in(
     all_types = tuple(sorted({own for t in types for own in _types(t)}, key=_order))
     if len(all_types) == 1:
         return OF_NONE if all_types[0] is None else all_types[0]
+    if OF_TEXT in all_types and all_types != (None, OF_TEXT):
+        return None  # no number is a string
     if dtype is not None and dtype.kind == "c":  # Python's or NumPy's
         return None if None in all_types else (Kind.SCALAR, dtype)
     return None if dtype is None else UnionType(all_types, dtype)
@@ -145,6 +155,8 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
         obj = 0
     if is_union_scalar(obj):
         obj = obj.value
+    if is_text(obj):
+        obj = kernel_number_of_text(obj)
     if type(obj) is int and dtype.kind == "f" and abs(obj) > _LARGEST_EXACT:
         what = "has a number that is a float or an integer beyond 53 bits"
         raise needs_python(what, "use floats only, or integers only")
@@ -224,6 +236,8 @@ def typed(either: UnionScalar, place: int) -> Any:
     if type_ is None:
         return None
     value = either.value
+    if type_ == OF_TEXT:
+        return TracedText(either.trace, as_kernel_number(value, Kind.PYTHON))
     if type_ == (Kind.SCALAR, value.dtype):
         return value
     return as_kernel_number(value, *type_)

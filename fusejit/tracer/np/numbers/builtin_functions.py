@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.indexing.basic import require_int_fits
+from fusejit.tracer.ops.traced_text import TracedText, converted
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
@@ -129,6 +130,8 @@ def _convert(kind: type, op: str) -> Callable[..., Any]:
         if len(args) == 1 and not kwargs and isinstance(args[0], SymbolicNumber):
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
+        if len(args) == 1 and isinstance(args[0], TracedText) and not kwargs:
+            return converted(args[0], kind)
         if len(args) == 1 and isinstance(args[0], TracedArray):
             if args[0].kind is Kind.ARRAY and not args[0].ndim:
                 return PRIMITIVES[kind](args[0][()])
