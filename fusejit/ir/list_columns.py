@@ -1,11 +1,12 @@
-"""The columns of a list from outside, which a call makes of its items: `columns_of`."""
+"""The columns of a list or a string from outside, which a call makes of its items."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from operator import countOf, itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,37 +15,61 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.traced import ItemColumns, ListColumns, NumberColumn, TupleColumns
 
 Column = npt.NDArray[Any]
+_ENCODING = f"utf-32-{sys.byteorder[0]}e"
 _EXACT = 2.0**53
 """Integers up to here are the same numbers as floats."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListClass:
-    """The lists that one variant serves: what their items are, and the dtypes of the columns."""
+class TextClass:
+    """Any string: its column has the code points."""
 
+    type: ClassVar[type] = str
+    levels: ClassVar[tuple[tuple[np.dtype, ...], ...]] = ((np.dtype(np.uint32),),)
+    nanoseconds: ClassVar[int] = 1
+
+    def columns(self, text: str) -> tuple[Column, ...]:
+        """The column of a string."""
+        return (np.frombuffer(text.encode(_ENCODING, "surrogatepass"), np.uint32),)
+
+
+@dataclass(frozen=True, slots=True)
+class ListClass:
+    """The lists that one variant serves: what their items are.
+
+    Attributes
+    ----------
+    levels : tuple
+        The dtypes of the columns; those of one level have one length.
+    nanoseconds : int
+        That a call takes for an item of a column, about.
+    """
+
+    type: ClassVar[type] = list
+    nanoseconds: ClassVar[int] = 50
     items: ItemColumns
-    dtypes: tuple[np.dtype, ...]
+    levels: tuple[tuple[np.dtype, ...], ...]
 
     def columns(self, items: Sequence[Any]) -> tuple[Column, ...] | None:
         """The columns of a list; None if it holds other items."""
         try:
-            return tuple(_columns(items, self.items, iter(self.dtypes)))
+            return tuple(_columns(items, self.items, chain.from_iterable(self.levels)))
         except (_OtherItems, OverflowError):
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A step of a path: from a list to one of its columns."""
+    """A step of a path: from a list or a string to one of its columns."""
 
-    of: ListClass
+    of: ListClass | TextClass
     place: int
 
     def __str__(self) -> str:
         return f"column {self.place}"
 
-    def found_in(self, items: Sequence[Any]) -> Column:
-        """The column of a list that the class serves."""
+    def found_in(self, items: Any) -> Column:
+        """The column of what the class serves."""
         found = self.of.columns(items)
         assert found is not None
         return found[self.place]

@@ -25,7 +25,7 @@ class CheckKind(enum.Enum):
     IS = "is"  # x is expected: modules, functions, None, dtypes, types
     EQUAL = "equal"  # same exact type and equal: strings, bools, ints that had to be exact
     CODE = "code"  # a Python function whose __code__ is expected
-    LIST = "list"  # expected is a `fusejit.ir.list_columns.ListClass`
+    LIST = "list"  # expected is a class of `fusejit.ir.list_columns`
     KEYS = "keys"  # a dict whose keys are expected, a list or tuple of expected length
     SAME = "same"  # the object at the path that is expected: one object in two places
     ABSENT = "absent"  # the name or attribute does not exist

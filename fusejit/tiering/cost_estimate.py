@@ -65,7 +65,6 @@ LINALG = 6000  # of a small matrix: most of it in Python
 HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
-COLUMN_ITEM = 50  # an item of a list from outside, which becomes one of an array
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
 GENERATOR = 400  # of random numbers: its lock, and where its state lies
@@ -150,8 +149,10 @@ def cost_of_sizes(
     kernel_ns += GENERATOR * len({op.arguments for op in draws})
     results = len({r for r in graph.results if isinstance(r, Value)})
     ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
-    columns = [*filter(_is_column, graph.buffers)]
-    ours += sum(COLUMN_ITEM * estimate.points(column.type.extents) for column in columns)
+    for column in filter(_is_column, graph.buffers):
+        assert column.origin is not None
+        of = column.origin.attr.steps[-1][1].of  # a class of `fusejit.ir.list_columns`
+        ours += of.nanoseconds * estimate.points(column.type.extents)
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
     asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)

@@ -259,12 +259,13 @@ class LauncherNames:
             self.put(f"{name} = {text}.view(ndarray)")
 
     def check_list(self, check: PathCheck, text: str) -> None:
-        """A list whose items kernels read in columns."""
-        self.miss_if(f"type({text}) is not list")
+        """A list or a string whose items kernels read in columns."""
+        self.miss_if(f"type({text}) is not {check.expected.type.__name__}")
         name = f"columns{len(self.texts)}"
         self.put(f"{name} = {self.bind('list_class', check.expected)}.columns({text})")
-        self.miss_if(f"{name} is None")
-        for place in range(len(check.expected.dtypes)):
+        if check.expected.type is list:
+            self.miss_if(f"{name} is None")
+        for place in range(sum(map(len, check.expected.levels))):
             path = check.path.column(ListColumn(check.expected, place))
             self.texts[path] = f"{name}[{place}]"
 

@@ -14,6 +14,7 @@ from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up, read_list
+from fusejit.tracer.lists.string_view import characters_of, needs_places
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
@@ -180,6 +181,8 @@ class AttributeAccess:
         """``obj[key]``."""
         if type(obj) is list:
             read_list(obj, key)
+        elif type(obj) is str and needs_places(key):
+            return characters_of(obj)[key]
         elif type(obj) in CONTAINERS:
             look_up(obj, (key,))
             self._captures.compare(key)

@@ -28,6 +28,7 @@ from fusejit.tracer.capture.handlers import handler_of, is_traced
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
+from fusejit.tracer.lists.string_view import argument_text
 from fusejit.tracer.lists.traced_list import Guesses
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
@@ -128,13 +129,18 @@ def trace_function(
     )
 
 
+def _columns_at(trace: Trace, path: Path, obj: Any) -> Any:
+    """The list or string at a path, if kernels are to read its items."""
+    return argument_list(trace, path, obj) if type(obj) is list else argument_text(trace, path, obj)
+
+
 def new_trace(
     name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
 ) -> Trace:
     """A trace of a function, with what the floors above the graph do for it."""
     trace = Trace(name, table, location)
     trace.captured_reads = CapturedReads(trace)
-    trace.captured_reads.list_at = functools.partial(argument_list, trace)
+    trace.captured_reads.columns_at = functools.partial(_columns_at, trace)
     trace.handler, trace.is_traced = handler_of, is_traced
     connect_checks(trace)
     return trace

@@ -34,6 +34,8 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
+_FEW = 4  # characters of a string that is read by Python
+
 
 @dataclass(slots=True)
 class Cursor:
@@ -100,6 +102,8 @@ def items_of(obj: Any) -> Items | None:
         if not obj.ndim:
             raise numpy_raises("TypeError: iteration over a 0-d array")
         return Items(obj.extents[0], lambda k: obj[k])
+    if type(obj) is str and len(obj) > _FEW:
+        current_trace().captured_reads.ask_for_characters(obj)
     return None
 
 
@@ -225,4 +229,5 @@ def _shorter(one: AffineExpr, other: AffineExpr) -> AffineExpr:
 
 def _traced_items(obj: Any) -> Items | None:
     """Items whose number is not an int of the program's text."""
-    return items_of(obj) if isinstance(obj, Items | TracedArray | TracedContainer) else None
+    is_traced = isinstance(obj, Items | TracedArray | TracedContainer)
+    return items_of(obj) if is_traced or type(obj) is str else None

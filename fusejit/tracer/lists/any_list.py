@@ -11,16 +11,10 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.indexing.kernel_indices import (
-    affine_index,
-    clamped_slice,
-    scalar,
-    wrapped_index,
-)
+from fusejit.tracer.indexing.kernel_indices import scalar
 from fusejit.tracer.lists import list_methods
-from fusejit.tracer.ops.checks import RAISE
-from fusejit.tracer.ops.kernel_numbers import is_number, truth_of
-from fusejit.tracer.ops.union_operators import as_integer
+from fusejit.tracer.lists.places import INDEX_ERROR, ends_of, place_of
+from fusejit.tracer.ops.kernel_numbers import truth_of
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
@@ -106,20 +100,11 @@ class AnyList(TracedContainer):
         def has_items(builder: PayloadBuilder, ref: Any) -> int:
             return builder.op("greater", [ref(length), builder.const(0, I64)], BOOL)
 
-        self._check(scalar(self.trace, "has_items", BOOL, has_items), _INDEX_ERROR, what)
+        self._check(scalar(self.trace, "has_items", BOOL, has_items), INDEX_ERROR, what)
 
     def _index(self, index: Any, what: str) -> AffineExpr:
         """An index, counted from the start; raises IndexError where there is no such item."""
-        trace, size = self.trace, self.length()
-        index = as_integer(index)
-        if not is_number(index):
-            self._refuse()
-        local = affine_index(trace, index)
-        at = as_affine(index, _NO_INDEX) if local is None else local
-        start, is_inside = wrapped_index(trace, at, size)
-        if is_inside is not None:
-            self._check(is_inside, _INDEX_ERROR, what)
-        return start
+        return place_of(self.trace, index, self.length(), "list", what)
 
     # -- what programs do with it -----------------------------------------------------------------
     def require_not(self, other: Any) -> None:
@@ -178,16 +163,7 @@ class AnyList(TracedContainer):
 
     def _ends(self, index: slice, step: int) -> tuple[Any, Any]:
         """The first place of a slice, and how many there are."""
-        start, stop = self._bound(index.start), self._bound(index.stop)
-        first, count = clamped_slice(self.trace, start, stop, step, self.length())
-        return affine_number(self.trace, first), affine_number(self.trace, count)
-
-    def _bound(self, bound: Any) -> AffineExpr | None:
-        if bound is None:
-            return None
-        bound = as_integer(bound)
-        local = affine_index(self.trace, bound)
-        return as_affine(bound, _NO_INDEX) if local is None else local
+        return ends_of(self.trace, index, step, self.length())
 
     def has_any(self) -> Any:
         """``any(xs)``."""
@@ -232,8 +208,6 @@ class AnyList(TracedContainer):
         self.trace.inlined(list_methods.delete_part, (self, *self._ends(index, 1)))
 
 
-_INDEX_ERROR = f"{RAISE}IndexError"
-_NO_INDEX = "TypeError: list indices must be integers or slices, not {1}"
 _WRITTEN_OUT = {
     "copy": list_methods.copied,
     "extend": list_methods.extended,

@@ -14,22 +14,21 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.list_columns import ListClass, ListColumn
-from fusejit.ir.traced import CheckKind, ItemColumns, ListColumns, PathCheck
-from fusejit.ir.types import Kind, TensorType
-from fusejit.ir.values import Buffer, Value
-from fusejit.tracer.builder.shapes import MAX_SIZE
+from fusejit.ir.list_columns import ListClass
+from fusejit.ir.traced import ItemColumns, ListColumns
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
+from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.item_forms import ItemForm, ListForm, NumberForm, TupleForm, form_of
 from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
-from fusejit.tracer.values.storage import Storage
 
 _ARGUMENT = ("argument",)
 FEW = 4  # items of a list that is read item by item
@@ -126,22 +125,11 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     forms = _forms(items)
     if forms is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
         return None
-    by_depth = _dtypes(forms)
-    dtypes = tuple(dtype for level in by_depth for dtype in level)
-    of = ListClass(_item_columns(forms, itertools.count().__next__), dtypes)
-    found = of.columns(items)
-    if found is None:
+    of = ListClass(_item_columns(forms, itertools.count().__next__), _dtypes(forms))
+    if of.columns(items) is None:
         return None
-    trace.captured_reads.checks.append(PathCheck(path, CheckKind.LIST, of))
     trace.table[key, "list"] = True
-    columns: list[TracedArray] = []
-    for level in by_depth:  # columns of one length
-        first = path.column(ListColumn(of, len(columns)))
-        count = len(found[len(columns)])
-        extent = trace.symbol(HostExpr.size(first, 0), count, 0, MAX_SIZE)
-        for _ in level:
-            at = path.column(ListColumn(of, len(columns)))
-            columns.append(_column(trace, at, found[len(columns)], extent))
+    columns = read_columns(trace, path, of, items)
     return ArgumentList(trace, key, forms[0], forms[1:], columns)
 
 
@@ -195,19 +183,7 @@ def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:
     return form.columns(place)
 
 
-def _dtypes(forms: _Forms) -> list[list[np.dtype]]:
+def _dtypes(forms: _Forms) -> tuple[tuple[np.dtype, ...], ...]:
     """The dtypes of the columns, of each list of lists, and of the items."""
-    lists = [[I64, I64] for form in forms if isinstance(form, ListForm)]
-    return [*lists, [dtype for _, dtype in forms[-1].types()]]
-
-
-def _column(trace: Trace, path: Path, array: np.ndarray, extent: AffineExpr) -> TracedArray:
-    """A column as an array that kernels read."""
-    type_ = TensorType(array.dtype, (extent,))
-    name = trace.unique_name(path.name)
-    origin = HostExpr.path(path)
-    buffer = Buffer(name, type_, trace.new_alias_class(), origin, writeable=False)
-    trace.graph.buffers.append(buffer)
-    storage = Storage.of_buffer(trace, buffer, None, array)
-    storage.home = trace.blocks[0]
-    return TracedArray.whole(storage)
+    lists = [(I64, I64) for form in forms if isinstance(form, ListForm)]
+    return (*lists, tuple(dtype for _, dtype in forms[-1].types()))

@@ -22,7 +22,7 @@ from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.builder.layout import classify
 from fusejit.tracer.builder.shapes import MAX_SIZE
 from fusejit.tracer.program.callables import is_named_tuple
-from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.guards import guards_of, runs_no_user_code
 from fusejit.tracer.program.locations import needs_python, unsupported, user_frames
 from fusejit.tracer.program.unrolling import is_large, is_large_attribute
@@ -61,7 +61,7 @@ class CapturedReads:
         Captured objects to which effects have written.
     library_reads : dict
         What was read of modules of libraries; set by the callbacks.
-    list_at : callable
+    columns_at : callable
         Gives a list whose items kernels read in columns, or None: set by the entry.
     entry_stubs : list of FunctionType
         What stands for the decorated functions that were called; likewise.
@@ -76,7 +76,7 @@ class CapturedReads:
         self.written: list[Any] = []
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
         self.entry_stubs: list[FunctionType] = []
-        self.list_at: Callable[[Path, list[Any]], Any] = lambda path, items: None
+        self.columns_at: Callable[[Path, Any], Any] = lambda path, obj: None
         self._trace = trace
         self._paths: dict[Path, Any] = {}
         self._overwritten: set[Path] = set()
@@ -142,6 +142,13 @@ class CapturedReads:
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id
         return fresh
 
+    def ask_for_characters(self, text: str) -> None:
+        """Start again with a string argument as characters that kernels read; once for each."""
+        for path in self.paths_to(text):
+            if path.root == "arg" and not path.steps and text_key(path) not in self._trace.table:
+                self._trace.table[text_key(path)] = True
+                raise Retrace
+
     def table(self, array: np.ndarray) -> TracedArray:
         """A constant array that no program can write to: calls share it."""
         path = Path("const", f"k{len(self.constants)}")
@@ -170,6 +177,8 @@ class CapturedReads:
                 raise unsupported(what, "read it before the attribute is written")
         if kind in (np.ndarray, np.memmap):
             return self._read_array(path, obj)
+        if kind in (list, str) and (seen := self.columns_at(path, obj)) is not None:
+            return seen
         if kind is int:
             if not _INT64.min // 2 < obj < _INT64.max // 2:
                 raise Fallback(f"{path.user_text()} is an integer beyond 62 bits")
@@ -214,8 +223,6 @@ class CapturedReads:
             return NUMBER_OPS.complex_of_parts(*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
-        if type(obj) is list and (seen := self.list_at(path, obj)) is not None:
-            return seen
         if len(path.steps) > _MAX_DEPTH:
             what = f"a {type(obj).__name__} holds itself, or is nested deeper than {_MAX_DEPTH}"
             raise needs_python(what, "pass its items as arguments")
@@ -284,3 +291,8 @@ class CapturedReads:
         seen.is_ndarray = kind is np.ndarray
         self._trace.has_memmaps |= not seen.is_ndarray
         return seen
+
+
+def text_key(path: Path) -> tuple[Any, ...]:
+    """The key of the decision whether kernels read the characters of a string argument."""
+    return ("argument", str(path)), "text"
