@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from operator import countOf, itemgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,9 @@ _EXACT = 2.0**53
 class TextClass:
     """Any string: its column has the code points."""
 
-    type: ClassVar[type] = str
-    levels: ClassVar[tuple[tuple[np.dtype, ...], ...]] = ((np.dtype(np.uint32),),)
-    nanoseconds: ClassVar[int] = 1
+    type = str
+    levels = ((np.dtype(np.uint32),),)
+    nanoseconds = 1
 
     def columns(self, text: str) -> tuple[Column, ...]:
         """The column of a string."""
@@ -45,8 +45,8 @@ class ListClass:
         That a call takes for an item of a column, about.
     """
 
-    type: ClassVar[type] = list
-    nanoseconds: ClassVar[int] = 50
+    type = list
+    nanoseconds = 50
     items: ItemColumns
     levels: tuple[tuple[np.dtype, ...], ...]
 
