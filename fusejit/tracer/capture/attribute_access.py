@@ -14,6 +14,7 @@ from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up, read_list
+from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.lists.string_view import characters_of, needs_places
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.program.active_trace import ACTIVE
@@ -185,6 +186,9 @@ class AttributeAccess:
             return characters_of(obj)[key]
         elif type(obj) in CONTAINERS:
             look_up(obj, (key,))
+            known = known_dict(obj, (key,))
+            if known is not None:
+                return known[key]
             self._captures.compare(key)
         made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like

@@ -20,6 +20,7 @@ from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up
+from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.lists.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.ops.traced_text import TracedText
@@ -265,7 +266,11 @@ class Calls:
             what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
         if getattr(function, "__name__", "") == "get":
-            look_up(getattr(function, "__self__", None), args)
+            owner = getattr(function, "__self__", None)
+            look_up(owner, args)
+            known = known_dict(owner, args[:1])
+            if known is not None:
+                return known.user_attribute("get")(*args, **kwargs)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner

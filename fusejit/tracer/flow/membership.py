@@ -15,6 +15,7 @@ import numpy as np
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
+from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
 from fusejit.tracer.ops.traced_text import TracedText
@@ -34,6 +35,9 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     """
     if isinstance(container, TracedContainer):
         return container.contains(item)
+    known = known_dict(container, (item,))
+    if known is not None:
+        return known.contains(item)
     if isinstance(item, TracedText) and type(container) in (str, *_OF_ITEMS):
         return contained_text(item, container)
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:

@@ -68,7 +68,7 @@ class Displays:
 
     def look_up(self, trace: Trace, obj: Any, keys: Any) -> None:
         """Note that the program is about to look for keys that perhaps only the kernel knows."""
-        if type(obj) is not list and id(obj) in self._made and _needs_kernel(keys):
+        if type(obj) is not list and id(obj) in self._made and needs_kernel_keys(keys):
             self.require_traced(trace, obj)
 
     def read(self, trace: Trace, obj: Any, key: Any) -> None:
@@ -79,9 +79,10 @@ class Displays:
                 self.require_traced(trace, obj)
 
 
-def _needs_kernel(obj: Any) -> bool:
+def needs_kernel_keys(obj: Any) -> bool:
+    """Whether only the kernel knows a key, or an item of a tuple of keys."""
     if type(obj) is tuple:
-        return any(map(_needs_kernel, obj))
+        return any(map(needs_kernel_keys, obj))
     return needs_kernel(obj) or isinstance(obj, TracedContainer)
 
 
