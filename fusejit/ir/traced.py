@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 from types import FunctionType
 from typing import Any
 
@@ -139,6 +140,13 @@ class Texts:
         if text not in self._longer:
             self._longer.append(text)
         return CHARACTERS + 1 + self._longer.index(text)
+
+    def texts(self, numbers: np.ndarray) -> list[str]:
+        """The strings of numbers."""
+        if numbers.size and numbers.min() > 0 and numbers.max() <= CHARACTERS:
+            points = (numbers - 1).astype(np.uint32).tobytes()
+            return [*points.decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")]
+        return [*map(self.text, numbers.tolist())]
 
     def text(self, number: int) -> str:
         """The string of a number."""

@@ -248,7 +248,7 @@ def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:
     if kind is None:
         return [None] * len(values)
     if isinstance(kind, Texts):
-        return [*map(kind.text, values.tolist())]
+        return kind.texts(values)
     if issubclass(kind, np.generic):
         return [*values.astype(kind, copy=False)]
     numbers = values.tolist()

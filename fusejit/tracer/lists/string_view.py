@@ -26,7 +26,7 @@ from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.ops.kernel_numbers import is_kernel_number, truth_of
-from fusejit.tracer.ops.traced_text import TracedText, is_text
+from fusejit.tracer.ops.traced_text import TracedText, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
 from fusejit.tracer.values.array import TracedArray
@@ -111,7 +111,7 @@ class StringView(TracedContainer):
 
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two equal strings are one object."""
-        if is_text(other) or isinstance(other, StringView):
+        if is_string(other):
             self.refuse("asks whether strings are one object", "compare them with ==")
 
     def traced(self, function: Callable[..., Any], *texts: Any) -> Any:
@@ -145,12 +145,10 @@ class StringView(TracedContainer):
         return True
 
     def __eq__(self, other: object) -> Any:
-        is_string = is_text(other) or isinstance(other, StringView)
-        return self.traced(string_methods.equals, self, other) if is_string else False
+        return is_string(other) and self.traced(string_methods.equals, self, other)
 
     def __ne__(self, other: object) -> Any:
-        is_string = is_text(other) or isinstance(other, StringView)
-        return self.traced(string_methods.differs, self, other) if is_string else True
+        return not is_string(other) or self.traced(string_methods.differs, self, other)
 
     def __lt__(self, other: object) -> Any:
         return self.traced(string_methods.comes_before, self, other)

@@ -36,6 +36,7 @@ from fusejit.tracer.lists.item_forms import (
 from fusejit.tracer.lists.nested_list import NestedList, put_list
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
+from fusejit.tracer.ops.traced_text import OF_TEXT
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
@@ -48,8 +49,10 @@ CAPACITY = "capacity"
 FIRST_CAPACITY = 256
 LARGEST_CAPACITY = 2**40
 _OF_INTS = NumberForm((Kind.PYTHON, I64))
+_OF_TEXTS = NumberForm(OF_TEXT)
 _GUESSES: tuple[ItemForm, ...] = (
     _OF_INTS,
+    _OF_TEXTS,
     *(TupleForm(tuple, (_OF_INTS,) * count) for count in (2, 3, 4)),
     ListForm(),
 )

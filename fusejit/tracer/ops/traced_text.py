@@ -84,7 +84,7 @@ class TracedText(TracedContainer):
 
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two equal strings are one object."""
-        if is_text(other):
+        if is_string(other):
             self.refuse("asks whether strings are one object", "compare them with ==")
 
     def point(self) -> TracedArray:
@@ -173,6 +173,11 @@ class TracedText(TracedContainer):
 def is_text(obj: Any) -> TypeGuard[TracedText | str]:
     """Whether the program sees a string that has a number in kernels."""
     return type(obj) is str or isinstance(obj, TracedText)
+
+
+def is_string(obj: Any) -> bool:
+    """Whether the program sees a string."""
+    return type(obj) is str or (isinstance(obj, TracedContainer) and obj.python_type is str)
 
 
 def number_of_text(obj: TracedText | str) -> Any:

@@ -29,6 +29,7 @@ from fusejit.tracer.ops.elementwise_op import Compute, emit_elementwise, require
 from fusejit.tracer.ops.kernel_numbers import is_kernel_number, is_python_number
 from fusejit.tracer.ops.powers import float_power, power
 from fusejit.tracer.ops.stores import assign, store_order, store_result
+from fusejit.tracer.ops.traced_text import is_string
 from fusejit.tracer.ops.union_operators import in_place
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python, unsupported
@@ -150,6 +151,8 @@ def operator_call(
         return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
+            if any(map(is_kernel_number, operands)) and any(map(is_string, operands)):
+                return ufunc is np.not_equal
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
             raise Fallback(f"a comparison of an array with a {foreign}")
         for each in operands:
