@@ -37,6 +37,7 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultStructure,
     StaticLeaf,
+    TextLeaf,
     TracedFunction,
 )
 from fusejit.ir.write_access import WriteAccess
@@ -220,6 +221,8 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             return result
         case PathLeaf():
             return paths(structure.path)
+        case TextLeaf():
+            return structure.texts.text(int(results[structure.number]))
         case ChoiceLeaf():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return items[int(results[structure.which])]
