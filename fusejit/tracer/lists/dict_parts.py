@@ -1,55 +1,24 @@
 """The parts of a `TracedDict` that `fusejit.tracer.lists.dict_methods` is written with.
 
-Each stands for the method of `TracedDict` of its name, which is traced in its place.
+Each stands for the method of `TracedDict` of its name, which is traced in its place. Those of keys
+are in `fusejit.tracer.lists.keyed_parts`.
 """
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
 
-def found(d, key):
-    """The place of a key, or -1, and its slot."""
-
-
-def add_key(d, key, slot, value):
-    """Append a new key and its value; returns its place."""
-
-
-def remove_key(d, at, slot):
-    """Take a key away."""
+def add_value(d, value):
+    """Append the value of a new key."""
 
 
 def put_value(d, at, value):
     """Replace a value."""
 
 
-def key_at(d, at):
-    """The key at a place."""
-
-
 def value_at(d, at):
     """The value at a place."""
 
 
-def num_places(d):
-    """How many places there are, those of deleted keys included."""
-
-
-def is_there(d, at):
-    """Whether the key at a place was not deleted."""
-
-
 def made_by_factory(d):
     """The value that a ``defaultdict`` makes for a new key."""
-
-
-def lacks_slots(d):
-    """Whether the table needs more slots."""
-
-
-def double_slots(d):
-    """Give the table twice as many slots, all empty."""
-
-
-def enter(d, at):
-    """Put the key at a place into the table, which has not got it."""

@@ -67,7 +67,7 @@ class HashTable:
         room = keys.capacity * (_SLOTS // FIRST_CAPACITY)
         self._slots = lasting_memory(trace, "slots", I64, (room,))
         self._mask = lasting_memory(trace, "mask", I64, ())  # one less than the slots in use
-        self._use(AffineExpr.const(_SLOTS))
+        self.clear()
 
     def _use(self, count: AffineExpr) -> None:
         """Use so many slots, a power of two, all empty."""
@@ -76,6 +76,10 @@ class HashTable:
         self.trace.store(slots.memory(), full((count,), zero, I64).value())
         last = scalar(self.trace, "mask", I64, lambda builder, ref: ref(count - 1))
         self.trace.store(self._mask.memory(), last)
+
+    def clear(self) -> None:
+        """Use as few slots as at first, all empty."""
+        self._use(AffineExpr.const(_SLOTS))
 
     def lacks_slots(self, num_keys: Any) -> Any:
         """Whether more than half of the slots have had a key."""
