@@ -189,6 +189,15 @@ class ResultDict:
     shared: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    """A set that a kernel has filled; ``marks`` are the places of keys that are there."""
+
+    keys: ResultList
+    marks: ResultList | None = None
+    shared: int | None = None
+
+
 ResultStructure = (
     ResultLeaf
     | PathLeaf
@@ -199,6 +208,7 @@ ResultStructure = (
     | ResultMapping
     | ResultList
     | ResultDict
+    | ResultSet
 )
 
 

@@ -230,9 +230,15 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.elts = list(map(self._bound, node.elts))
         return self._callback("listed", node, node, *self._about(node))
 
-    def visit_Set(self, node: ast.Set) -> ast.Set:
+    def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = list(map(self._hashed, node.elts))
-        return node
+        if not self.has_callbacks:
+            return node
+        about = self._about(node)
+        if all(map(_is_constant, node.elts)):  # which Python gives an order of their own
+            return self._callback("displayed_set", node, node, *about)
+        items = with_location(ast.Tuple(elts=node.elts, ctx=ast.Load()), node)
+        return self._callback("displayed_set", node, items, *about)
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         for at, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):

@@ -22,6 +22,7 @@ from fusejit.ir.traced import (
     ResultList,
     ResultMapping,
     ResultSequence,
+    ResultSet,
     ResultStructure,
     StaticLeaf,
 )
@@ -30,8 +31,10 @@ from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
 from fusejit.tracer.ops.origins import Origin, track
@@ -99,7 +102,7 @@ class Results:
                 self._with_arrays(other, arrays)
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
-        elif isinstance(obj, TracedDict):
+        elif isinstance(obj, TracedDict | TracedSet):
             for part in obj.parts():
                 self._list(part, arrays)
             self._uses[id(obj)] += 1
@@ -112,6 +115,8 @@ class Results:
             return type(obj)._make(self._with_arrays(o, arrays) for o in obj)
         elif type(obj) in (list, dict):
             return self._container(obj, arrays)
+        elif type(obj) is set:
+            self.trace.owned(Displays).try_traced(self.trace, obj)
         return obj
 
     def _container(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
@@ -247,6 +252,9 @@ class Results:
             marks = parts[2] if len(parts) > 2 else None
             kind, factory, number = obj.python_type, obj.factory, self._number(obj)
             return ResultDict(kind, factory, parts[0], parts[1], marks, number)
+        if isinstance(obj, TracedSet):
+            keys, *marks = map(self._filled, obj.parts())
+            return ResultSet(keys, marks[0] if marks else None, self._number(obj))
         if isinstance(obj, TracedList):
             return self._filled(obj)
         if id(obj) in self._containers:

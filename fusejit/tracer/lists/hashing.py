@@ -81,6 +81,14 @@ class HashTable:
         """Use as few slots as at first, all empty."""
         self._use(AffineExpr.const(_SLOTS))
 
+    def take(self, other: HashTable) -> None:
+        """Hold the slots of a table for the same keys, which these have room for."""
+        last = other._mask_now().value()
+        count = bound_number(self.trace, last, AffineExpr.const(0), None) + 1
+        slots = rows(other._slots, (count,)).value()
+        self.trace.store(rows(self._slots, (count,)).memory(), slots)
+        self.trace.store(self._mask.memory(), last)
+
     def lacks_slots(self, num_keys: Any) -> Any:
         """Whether more than half of the slots have had a key."""
         mask: Any = self._mask_now()

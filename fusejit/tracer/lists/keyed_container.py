@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from fusejit.ir.affine import AffineExpr
+import numpy as np
+
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
@@ -119,6 +120,21 @@ class KeyedContainer(TracedContainer):
         """Whether the key at a place was not deleted."""
         return True if self.marks is None else self.marks.load(as_affine_number(at))
 
+    def take_keys(self, other: KeyedContainer) -> None:
+        """Hold the keys of another container."""
+        if self.marks is None and other.marks is not None:
+            self.trace.table[self.key, "removes"] = True
+            raise Retrace
+        self.keys_list.take(other.keys_list)
+        self.table.take(other.table)
+        if self.marks is not None and self.removed is not None:
+            if other.marks is not None and other.removed is not None:
+                self.marks.take(other.marks)
+                self.removed.take(other.removed)
+            else:
+                self.marks.fill(True, self.keys_list.size())
+                self.removed.clear()
+
     # -- what programs do with it -----------------------------------------------------------------
     def size(self) -> Any:
         """``len(d)``."""
@@ -141,6 +157,10 @@ class KeyedContainer(TracedContainer):
             if part is not None:
                 part.clear()
         self.table.clear()
+
+    def as_array(self, dtype: np.dtype | None = None) -> NoReturn:
+        """``np.array(d)``, an array of one object."""
+        self.refuse(f"makes an array of a {self.python_type.__name__}")
 
     def has_any(self) -> Any:
         """``any(d)``."""

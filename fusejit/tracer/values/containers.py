@@ -54,6 +54,14 @@ class TracedContainer:
         """The items of a loop over it: `fusejit.tracer.indexing.iteration.Items`."""
         raise NotImplementedError
 
+    def in_any_order(self) -> Any:
+        """What a loop runs over whose result does not show the order of the items."""
+        return self
+
+    def addends(self) -> Any:
+        """What a sum of integers runs over."""
+        return self
+
     def contains(self, item: Any) -> Any:
         """``item in xs``."""
         raise NotImplementedError

@@ -108,6 +108,11 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         assert list(expected) == list(actual), f"{where}: keys {list(actual)}, not {list(expected)}"
         for key in expected:
             assert_same(expected[key], actual[key], bound, f"{where}[{key!r}]")
+    elif isinstance(expected, set | frozenset):
+        assert expected == actual, f"{where}: {actual!r} instead of {expected!r}"
+        kept = {key: key for key in actual}
+        for key in expected:
+            assert_same(key, kept[key], bound, f"{where}: {key!r}")
     elif isinstance(expected, GENERATORS):
         e, a = (pickle.dumps(rng) for rng in (expected, actual))
         assert e == a, f"{where}: not as many numbers were drawn"
