@@ -32,6 +32,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.lists.traced_set import TracedSet
@@ -75,7 +76,7 @@ class Results:
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
-        self._not_alone: dict[int, TracedList] = {}  # lists that may be one object
+        self._not_alone: dict[int, Any] = {}  # containers that may be one object
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
@@ -105,6 +106,7 @@ class Results:
         elif isinstance(obj, TracedDict | TracedSet):
             for part in obj.parts():
                 self._list(part, arrays)
+            self._require_one_name(obj)
             self._uses[id(obj)] += 1
             return obj
         elif id(obj) in self._containers:
@@ -145,15 +147,17 @@ class Results:
         self._uses[id(obj)] += 1
         return obj
 
-    def _require_one_name(self, obj: TracedList) -> None:
-        """Leave lists to Python that may be one object in several places of the result."""
+    def _require_one_name(self, obj: TracedList | KeyedContainer) -> None:
+        """Leave containers to Python that may be one object in several places of the result."""
         aliases = self.trace.owned(Aliases)
         if obj.key in aliases.now.given:
             obj.leave_to_python("returns a list that is in another one, too", "return a copy")
         if aliases.may_be_another(obj):
             self._not_alone.setdefault(id(obj), obj)
             if len(self._not_alone) > 1:
-                obj.leave_to_python("returns two lists that may be one", "return a copy")
+                obj.leave_to_python(
+                    f"returns two {obj.python_type.__name__}s that may be one", "return a copy"
+                )
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""
@@ -253,8 +257,8 @@ class Results:
             kind, factory, number = obj.python_type, obj.factory, self._number(obj)
             return ResultDict(kind, factory, parts[0], parts[1], marks, number)
         if isinstance(obj, TracedSet):
-            keys, *marks = map(self._filled, obj.parts())
-            return ResultSet(keys, marks[0] if marks else None, self._number(obj))
+            filled, *deleted = map(self._filled, obj.parts())
+            return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
             return self._filled(obj)
         if id(obj) in self._containers:

@@ -15,7 +15,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.ir.values import View
+from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
@@ -81,13 +81,12 @@ class HashTable:
         """Use as few slots as at first, all empty."""
         self._use(AffineExpr.const(_SLOTS))
 
-    def take(self, other: HashTable) -> None:
-        """Hold the slots of a table for the same keys, which these have room for."""
+    def moves_from(self, other: HashTable) -> list[tuple[TracedArray, Value]]:
+        """The stores that give it the slots of a table for as many keys."""
         last = other._mask_now().value()
         count = bound_number(self.trace, last, AffineExpr.const(0), None) + 1
         slots = rows(other._slots, (count,)).value()
-        self.trace.store(rows(self._slots, (count,)).memory(), slots)
-        self.trace.store(self._mask.memory(), last)
+        return [(rows(self._slots, (count,)), slots), (self._mask, last)]
 
     def lacks_slots(self, num_keys: Any) -> Any:
         """Whether more than half of the slots have had a key."""

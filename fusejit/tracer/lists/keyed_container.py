@@ -11,10 +11,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import keyed_methods, keyed_parts, list_methods
+from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.hashing import HashTable, find, free_slot, is_key
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
@@ -40,6 +42,7 @@ class KeyedContainer(TracedContainer):
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         self.trace, self.key, self.home = trace, key, trace.block
+        trace.owned(ContainersByKey)[key] = self
         self.keys_list = TracedList(trace, (key, "keys"))
         self.table = HashTable(trace, self.keys_list)
         self.removed: TracedList | None = None  # places of keys that were deleted
@@ -71,13 +74,13 @@ class KeyedContainer(TracedContainer):
     def found(self, key: Any) -> Any:
         """The place of a key, or -1, and its slot."""
         if not is_key(self.keys_list.require_form(key)):
-            kind = "dictionary" if issubclass(self.python_type, dict) else "set"
-            what = f"has keys of type {type(key).__name__} in a {kind} of compiled code"
+            what = f"has keys of type {type(key).__name__} in {self._plural()} of compiled code"
             self.refuse(what, "use integers, strings of the program's text or tuples of them")
         return self.trace.inlined(find, (self.table, key))
 
     def add_key(self, key: Any, slot: Any) -> Any:
         """Append a new key; returns its place."""
+        self.require_own()
         at: Any = self.keys_list.size()
         self.keys_list.append(key)
         if self.marks is not None:
@@ -104,6 +107,7 @@ class KeyedContainer(TracedContainer):
         if self.marks is None or self.removed is None:
             self.trace.table[self.key, "removes"] = True
             raise Retrace
+        self.require_own()
         self.removed.append(at)
         self.marks.store(as_affine_number(at), False)
         self.table.set_entry(slot, -1)
@@ -120,20 +124,63 @@ class KeyedContainer(TracedContainer):
         """Whether the key at a place was not deleted."""
         return True if self.marks is None else self.marks.load(as_affine_number(at))
 
-    def take_keys(self, other: KeyedContainer) -> None:
-        """Hold the keys of another container."""
-        if self.marks is None and other.marks is not None:
-            self.trace.table[self.key, "removes"] = True
+    # -- copies -----------------------------------------------------------------------------------
+    def is_like(self, other: Any) -> bool:
+        """Whether another object is a container of the same kind, whose content it may hold."""
+        return type(other) is type(self) and bool(other.python_type is self.python_type)
+
+    def made_like(self, key: tuple[Any, ...]) -> KeyedContainer:
+        """A new container of the same kind."""
+        raise NotImplementedError
+
+    def require_form_of(self, other: KeyedContainer) -> None:
+        """Have both hold keys of one form, where one is copied to the other."""
+        self._require_marks_of(other)
+        for one, another in zip(self._lists(), other._lists(), strict=True):
+            one.require_form_of(another)
+
+    def _require_marks_of(self, other: KeyedContainer) -> None:
+        if (self.marks is None) != (other.marks is None):
+            unmarked = self if self.marks is None else other
+            self.trace.table[unmarked.key, "removes"] = True
             raise Retrace
-        self.keys_list.take(other.keys_list)
-        self.table.take(other.table)
-        if self.marks is not None and self.removed is not None:
-            if other.marks is not None and other.removed is not None:
-                self.marks.take(other.marks)
-                self.removed.take(other.removed)
-            else:
-                self.marks.fill(True, self.keys_list.size())
-                self.removed.clear()
+
+    def moves_from(self, other: KeyedContainer) -> list[tuple[TracedArray, Value]]:
+        """The stores that give it the content of another container."""
+        self._require_marks_of(other)
+        pairs = zip(self._lists(), other._lists(), strict=True)
+        moves = [move for one, another in pairs for move in one.moves_from(another)]
+        return [*moves, *self.table.moves_from(other.table)]
+
+    def take(self, other: KeyedContainer) -> None:
+        """Hold the content of another container."""
+        for target, value in self.moves_from(other):
+            self.trace.store(target.memory(), value)
+
+    def _lists(self) -> list[TracedList]:
+        """The lists that it consists of."""
+        removed = [] if self.removed is None else [self.removed]
+        return [*self.parts(), *removed]
+
+    def parts(self) -> tuple[TracedList, ...]:
+        """The lists that a result is made of: keys, values if it has any, and marks likewise."""
+        raise NotImplementedError
+
+    def require_not(self, other: Any) -> None:
+        """Leave it to Python whether two containers are one that the trace may have twice."""
+        aliases = self.trace.owned(Aliases)
+        is_either = isinstance(other, KeyedContainer) and aliases.may_be_another(other)
+        if is_either and aliases.may_be_another(self):
+            self.refuse(f"asks whether {self._plural()} are one that were bound under a condition")
+
+    def require_own(self) -> None:
+        """Leave a container to Python that changes, and may be that of another name."""
+        if self.trace.owned(Aliases).may_be_another(self):
+            what = f"changes a {self.python_type.__name__} that another name may hold, too"
+            self.refuse(what, "give that name a copy: best = cur.copy()")
+
+    def _plural(self) -> str:
+        return "sets" if self.python_type is set else "dictionaries"
 
     # -- what programs do with it -----------------------------------------------------------------
     def size(self) -> Any:
@@ -152,6 +199,7 @@ class KeyedContainer(TracedContainer):
 
     def clear(self) -> None:
         """``d.clear()``."""
+        self.require_own()
         self.keys_list.clear()
         for part in (self.removed, self.marks):
             if part is not None:

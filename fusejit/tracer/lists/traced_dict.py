@@ -50,6 +50,14 @@ class TracedDict(KeyedContainer):
         """The lists that a result is made of: keys, values, and marks if there are any."""
         return (self.keys_list, self.values_list, *([] if self.marks is None else [self.marks]))
 
+    def is_like(self, other: Any) -> bool:
+        """Whether another object is a dictionary of the same kind."""
+        return super().is_like(other) and other.factory is self.factory
+
+    def made_like(self, key: tuple[Any, ...]) -> TracedDict:
+        """A new dictionary of the same kind."""
+        return TracedDict(self.trace, key, self.python_type, self.factory)
+
     # -- parts ------------------------------------------------------------------------------------
     def add_value(self, value: Any) -> None:
         """Append the value of a new key."""
@@ -57,6 +65,7 @@ class TracedDict(KeyedContainer):
 
     def put_value(self, at: Any, value: Any) -> None:
         """Replace a value."""
+        self.require_own()
         self.values_list.store(as_affine_number(at), value)
         self.values_list.note_moved()
 

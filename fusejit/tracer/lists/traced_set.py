@@ -51,6 +51,12 @@ class TracedSet(KeyedContainer):
             self.leave_to_python(what, remedy)
         super().refuse(what, remedy)
 
+    def made_like(self, key: tuple[Any, ...]) -> TracedSet:
+        """A new set."""
+        made = TracedSet(self.trace, key)
+        made.is_merged = True
+        return made
+
     # -- order ------------------------------------------------------------------------------------
     def items(self) -> Items:
         """None: the order of a loop over it is that of CPython's table."""
@@ -223,7 +229,8 @@ def may_take(s: TracedSet, other: TracedSet) -> bool:
 
 def take(s: TracedSet, other: TracedSet) -> None:
     """Hold the keys of another set."""
-    s.take_keys(other)
+    s.require_own()
+    s.take(other)
 
 
 for _function in (empty_set, is_set, keys_are_alike, keys_of, may_take, set_of, take):

@@ -242,7 +242,7 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             return dict_of(structure.type, structure.factory, *found)
         case ResultSet():
             keys = assemble(structure.keys, results, paths, names)
-            marks = structure.marks
+            marks: Any = structure.marks
             return set_of(keys, marks and assemble(marks, results, paths, names))
         case ResultMapping():
             items = [assemble(i, results, paths, names) for i in structure.items]
