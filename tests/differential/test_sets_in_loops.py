@@ -445,13 +445,16 @@ def methods(x: Any) -> Any:
 
 def changing_methods(x: Any) -> Any:
     a = set(x)
-    c = {1, 2, 3}
-    d = a.symmetric_difference(range(3))
-    d.difference_update([5, 6], c)
-    e = {7, 8, 9}
-    e.symmetric_difference_update([7, 7, 10])
-    e.intersection_update(a)
-    return c, d, e
+    b = a.symmetric_difference(range(3))
+    b.difference_update([5, 6])
+    return b
+
+
+def more_changing_methods(x: Any) -> Any:
+    a = {7, 8, 9}
+    a.symmetric_difference_update([7, 7, 10])
+    a.intersection_update(x)
+    return a
 
 
 def with_itself(x: Any) -> Any:
@@ -491,13 +494,12 @@ def display_of_elements(x: Any) -> Any:
 
 
 def types_of_first_keys(x: Any) -> Any:
-    a: set[Any] = set()
-    b: set[Any] = {True}
+    a: set[Any] = {True}
+    b: set[Any] = set()
     for i in range(len(x)):
-        a.add(i % 5)
         a.add(x[i] % 7)
-        b.add(x[i] > 3)
-    return a, b, a & b, b & a
+        b.add(i % 5)
+    return a & b, b & a, a, b
 
 
 def types_of_first_keys_of_sets(x: Any) -> Any:
@@ -556,13 +558,77 @@ def emptied(x: Any) -> Any:
     return rounds, a, len(a)
 
 
+# --------------------------------------------------------------------------- names of another set
+def parts_without_repeats(x: Any) -> Any:
+    current = set()
+    parts = 1
+    for v in x:
+        if v in current:
+            parts += 1
+            current = set()
+        current.add(v)
+    return parts, current
+
+
+def best_group(x: Any) -> Any:
+    best: set[Any] = set()
+    current: set[Any] = set()
+    for v in x:
+        if v % 5 == 0:
+            if len(current) > len(best):
+                best = current
+            current = set()
+        current.add(v)
+        current.discard(v - 1)
+    return sorted(best), len(current)
+
+
+def counts_by_part(x: Any) -> Any:
+    counts: dict[Any, int] = {}
+    sizes = []
+    for v in x:
+        if v % 7 == 3:
+            sizes.append(len(counts))
+            counts = {}
+        counts[v] = counts.get(v, 0) + 1
+    return sizes, counts
+
+
+def layers(x: Any) -> Any:
+    frontier = {0}
+    seen = {0}
+    steps = 0
+    while frontier and steps < 30:
+        following = set()
+        for node in sorted(frontier):
+            for step in (1, 3):
+                other = int(x[(node + step) % len(x)])
+                if other not in seen:
+                    seen.add(other)
+                    following.add(other)
+        frontier = following
+        steps += 1
+    return steps, seen
+
+
+def united(x: Any) -> Any:
+    seen = set()
+    for v in x:
+        seen = seen | {v, v + 1}
+        if len(seen) > 12:
+            seen = seen - {v}
+    return seen
+
+
 NUMBERS = [
     *(distinct, has_duplicate, in_order_of_first_use, duplicates, two_sum, pairs_with_difference),
     *(longest_run, first_missing, windows_without_repeats, distinct_in_windows, tabu_search),
     *(collatz, happy_numbers, sieve, sieve_of_candidates, unique_words, visited_states),
     *(operators, changing_operators, comparisons, more_comparisons, methods, changing_methods),
+    more_changing_methods,
     *(with_itself, unordered, comprehensions, display_of_elements, types_of_first_keys),
-    *(types_of_first_keys_of_sets, helpers, shared, errors_caught, emptied),
+    *(types_of_first_keys_of_sets, helpers, shared, emptied, parts_without_repeats),
+    *(best_group, counts_by_part, layers, united),
 ]
 GRAPHS = [reachable, distances, components, has_cycle, distinct_edges]
 GRIDS = [islands, shortest_path, game_of_life, ant]
@@ -726,15 +792,46 @@ def sets_in_a_list(x: Any) -> Any:
     return [len(one) for one in neighbours], neighbours
 
 
-def rebound(x: Any) -> Any:
-    current: set[Any] = set()
-    parts = 0
+def exchanged(x: Any) -> Any:
+    a: set[Any] = set()
+    b: set[Any] = set()
     for v in x:
-        if v in current:
-            parts += 1
-            current = set()
-        current.add(v)
-    return parts, current
+        a.add(v)
+        if v > 12:
+            a, b = b, a
+    return a, b
+
+
+def another_of_two(x: Any) -> Any:
+    a: set[Any] = set()
+    b = a
+    for v in x:
+        b.add(v)
+        if v > 12:
+            a = set()
+        a.add(-v)
+    return a, b, a is b
+
+
+def joined_names(x: Any) -> Any:
+    a: set[Any] = set()
+    b: set[Any] = set()
+    for v in x:
+        a.add(v)
+        if v > 12:
+            b = a
+        b.add(-v)
+    return a, b, a is b
+
+
+def returned_twice(x: Any) -> Any:
+    best: set[Any] = set()
+    current: set[Any] = {x[0]}
+    for v in x:
+        if v > 20:
+            best = current
+            current = {v}
+    return best, current
 
 
 def frontiers(x: Any) -> Any:
@@ -801,7 +898,8 @@ def sum_of_several_types(x: Any) -> Any:
     "function",
     [
         *(in_order_of_the_set, order_after_removals, order_of_merged_sets, popped, float_keys),
-        *(mixed_keys, sets_in_a_list, rebound, frontiers, one_of_two_names),
+        *(mixed_keys, sets_in_a_list, frontiers, one_of_two_names),
+        *(errors_caught, exchanged, another_of_two, joined_names, returned_twice),
         *(two_names_under_a_condition, frozen, sets_of_python, sum_of_several_types),
     ],
 )

@@ -28,11 +28,15 @@ def _is_traced(trace: Trace, key: tuple[Any, ...], is_changed: bool) -> bool:
     return trace.table.get((key, "list")) is True
 
 
-def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any:
-    """The list of a display."""
+def displayed(kind: str, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    """The container of a display, from Python's own, or of a set from a tuple of its items."""
     trace = running_trace()
     if trace is None:
-        return items
+        return {*items} if kind == "Set" and type(items) is tuple else items
+    return _NEW[kind](trace, place, items, is_changed)
+
+
+def _displayed_list(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
     key = trace.visit(("list", *place, current_location()))
     if not _is_traced(trace, key, is_changed):
         trace.owned(Displays).note(Display(items, key, trace.block))
@@ -41,6 +45,17 @@ def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any
     for item in items:
         made.append(item)
     return made
+
+
+def _displayed_dict(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    return new_dict(trace, ("dict", *place), items, is_changed=is_changed)
+
+
+def _displayed_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    return new_set(trace, ("set", *place), items, is_changed)
+
+
+_NEW = {"List": _displayed_list, "Dict": _displayed_dict, "Set": _displayed_set}
 
 
 def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> Any:
@@ -53,22 +68,6 @@ def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> An
     made = TracedList(trace, key)
     trace.inlined(list_methods.extended, (made, items))
     return made
-
-
-def displayed_dict(place: tuple[Any, ...], items: dict[Any, Any], is_changed: bool) -> Any:
-    """The dictionary of a display."""
-    trace = running_trace()
-    if trace is None:
-        return items
-    return new_dict(trace, ("dict", *place), items, is_changed=is_changed)
-
-
-def displayed_set(place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
-    """The set of a display, from Python's set of constants or a tuple of its items."""
-    trace = running_trace()
-    if trace is None:
-        return items if type(items) is set else {*items}
-    return new_set(trace, ("set", *place), items, is_changed)
 
 
 def new_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool = False) -> Any:
