@@ -871,6 +871,15 @@ def two_names_under_a_condition(x: Any) -> Any:
     return found, other, other is found
 
 
+def copies_of_few(x: Any) -> Any:
+    a: list[int] = []
+    b = set(a)
+    c = set(b)
+    if len(x) > 3:
+        c.add(3)
+    return b is c, b, c
+
+
 def frozen(x: Any) -> Any:
     found = set(x)
     return frozenset(found), frozenset([1, 2]) | found, found | frozenset([1, 2])
@@ -900,7 +909,7 @@ def sum_of_several_types(x: Any) -> Any:
         *(in_order_of_the_set, order_after_removals, order_of_merged_sets, popped, float_keys),
         *(mixed_keys, sets_in_a_list, frontiers, one_of_two_names),
         *(errors_caught, exchanged, another_of_two, joined_names, returned_twice),
-        *(two_names_under_a_condition, frozen, sets_of_python, sum_of_several_types),
+        *(two_names_under_a_condition, frozen, copies_of_few, sets_of_python, sum_of_several_types),
     ],
 )
 def test_as_python_wherever_it_runs(function: Callable[..., Any]) -> None:

@@ -71,7 +71,10 @@ def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> An
 
 
 def new_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool = False) -> Any:
-    """A set that the program makes: Python's, unless a loop was seen to change it."""
+    """A set that the program makes: Python's, unless a loop was seen to change it.
+
+    ``items`` of the type ``set`` is that set itself.
+    """
     key = trace.visit((*place, current_location()))
     is_looped = isinstance(items, TracedArray | TracedContainer | Items)
     is_changed |= is_looped or (type(items) is not range and any(map(_is_traced_item, items)))
@@ -98,8 +101,10 @@ def _set(*args: Any, **kwargs: Any) -> Any:
     trace = current_trace()
     if isinstance(items, TracedArray | TracedContainer | Items | range):
         return new_set(trace, ("set()",), items)
-    is_known = type(items) in (tuple, list, set, frozenset) and all(map(_is_plain, items))
-    return new_set(trace, ("set()",), items) if is_known else NotImplemented
+    if type(items) not in (tuple, list, set, frozenset) or not all(map(_is_plain, items)):
+        return NotImplemented
+    items = set(items) if type(items) in (set, frozenset) else items  # in CPython's order
+    return new_set(trace, ("set()",), items)
 
 
 def _is_plain(obj: Any) -> bool:
