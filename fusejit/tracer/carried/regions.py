@@ -41,7 +41,12 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
-_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
+_OTHER_VISITS = (
+    "peel",
+    "period",
+    "traced",
+    "table",
+)  # decisions after which loops inside are met again
 _OF_VISITS = ("type", "item", "list")  # the facts that are kept of a visit
 
 

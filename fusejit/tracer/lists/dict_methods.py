@@ -7,14 +7,17 @@ in the order in which they came.
 
 from __future__ import annotations
 
-from fusejit.tracer.lists.dict_parts import add_value, made_by_factory, put_value, value_at
 from fusejit.tracer.lists.keyed_parts import (
     add_key,
+    add_value,
     found,
     is_there,
     key_at,
+    made_by_factory,
     num_places,
+    put_value,
     remove_key,
+    value_at,
 )
 
 

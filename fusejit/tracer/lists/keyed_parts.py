@@ -1,6 +1,7 @@
-"""The parts of a `KeyedContainer` that methods of dictionaries and sets are written with.
+"""The parts of dictionaries and sets that their methods are written with.
 
-Each stands for the method of `KeyedContainer` of its name, which is traced in its place.
+Each stands for the method of `KeyedContainer` or `TracedDict` of its name, which is traced in its
+place.
 """
 # mypy: disable-error-code="no-untyped-def"
 
@@ -41,3 +42,19 @@ def double_slots(d):
 
 def enter(d, at):
     """Put the key at a place into the table, which has not got it."""
+
+
+def add_value(d, value):
+    """Append the value of a new key."""
+
+
+def put_value(d, at, value):
+    """Replace a value."""
+
+
+def value_at(d, at):
+    """The value at a place."""
+
+
+def made_by_factory(d):
+    """The value that a ``defaultdict`` makes for a new key."""

@@ -12,7 +12,7 @@ from typing import Any
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import dict_methods, dict_parts
+from fusejit.tracer.lists import dict_methods, keyed_parts
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.nested_list import as_affine_number
@@ -136,4 +136,4 @@ _WRITTEN_OUT = (dict_methods.get, dict_methods.setdefault, dict_methods.pop, dic
 add_methods(TracedDict, {function.__name__: function for function in _WRITTEN_OUT})
 _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "values", "items"))
 for _name in ("add_value", "put_value", "value_at", "made_by_factory"):
-    primitive(getattr(dict_parts, _name))(getattr(TracedDict, _name))
+    primitive(getattr(keyed_parts, _name))(getattr(TracedDict, _name))

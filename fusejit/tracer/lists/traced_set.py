@@ -17,6 +17,7 @@ from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import set_methods, set_parts
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
 from fusejit.tracer.lists.keyed_container import KeyedContainer
+from fusejit.tracer.lists.tables import table_of
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location, needs_python
 from fusejit.tracer.values.containers import TracedContainer, add_methods
@@ -184,16 +185,7 @@ def keys_of(items: Any) -> Any:
     """What a loop runs over for a result that does not show the order of a set."""
     if isinstance(items, TracedSet):
         return items.in_any_order()
-    return listed(items) if type(items) in (*_SETS, list, tuple) and len(items) > 1 else items
-
-
-def listed(items: Any) -> TracedList:
-    """Python's items in memory of the kernel, for a loop that is not unrolled."""
-    trace = current_trace()
-    made = TracedList(trace, trace.visit(("items of sets", current_location())))
-    for item in items:
-        made.append(item)
-    return made
+    return table_of(items) if type(items) in (*_SETS, list, tuple) and len(items) > 1 else items
 
 
 def empty_set() -> TracedSet:
