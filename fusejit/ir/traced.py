@@ -227,6 +227,15 @@ class ResultDict:
     shared: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    """A set that a kernel has filled; ``marks`` are the places of keys that are there."""
+
+    keys: ResultList
+    marks: ResultList | None = None
+    shared: int | None = None
+
+
 ResultStructure = (
     ResultLeaf
     | PathLeaf
@@ -238,6 +247,7 @@ ResultStructure = (
     | ResultMapping
     | ResultList
     | ResultDict
+    | ResultSet
 )
 
 

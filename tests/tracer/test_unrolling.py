@@ -41,9 +41,9 @@ def squares(x: Any, n: int) -> Any:
 
 
 def halved(x: Any, n: int) -> Any:
-    steps = {n}
+    steps = frozenset([n])
     while max(steps) > 0:
-        steps = {max(steps) - 1}
+        steps = frozenset([max(steps) - 1])
         x = x / 2 + max(steps) * x
     return x
 

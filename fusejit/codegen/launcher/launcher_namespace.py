@@ -53,7 +53,7 @@ _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice dict_of error_state errors_raise "
     "host_array "
     "host_parts host_result kept list_of locked make_room marked miss put_back raise_from "
-    "require_shape strided_view view"
+    "require_shape set_of strided_view view"
 )
 """What launchers call of `fusejit.codegen.launcher.runtime`."""
 RAISE_AGAIN = ["except NameError:", "    raise", "except Exception as error:"]

@@ -19,6 +19,7 @@ from fusejit.ir.traced import (
     ResultList,
     ResultMapping,
     ResultSequence,
+    ResultSet,
     ResultStructure,
     StaticLeaf,
     TextLeaf,
@@ -26,6 +27,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
 
+_CONTAINERS = ResultSequence | ResultMapping | ResultList | ResultDict | ResultSet
 _Leaf = TypeVar("_Leaf", ResultLeaf, HostLeaf)
 
 
@@ -45,7 +47,7 @@ class LauncherResults(LauncherSteps):
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
         """So is a list or dict, after those in it."""
-        if not isinstance(structure, ResultSequence | ResultMapping | ResultList | ResultDict):
+        if not isinstance(structure, _CONTAINERS):
             return
         if structure.shared is not None and structure.shared in self.shared:
             return
@@ -58,10 +60,7 @@ class LauncherResults(LauncherSteps):
             self.shared[structure.shared] = name
 
     def structure(self, structure: ResultStructure) -> str:
-        if (
-            isinstance(structure, ResultSequence | ResultMapping | ResultList | ResultDict)
-            and structure.shared in self.shared
-        ):
+        if isinstance(structure, _CONTAINERS) and structure.shared in self.shared:
             return self.shared[structure.shared]
         if isinstance(structure, ResultLeaf):
             if structure in self.repeated:
@@ -120,6 +119,9 @@ class LauncherResults(LauncherSteps):
             found = ["None" if part is None else self.structure(part) for part in parts]
             kinds = self.bind("type", structure.type), self.bind("factory", structure.factory)
             return f"dict_of({', '.join((*kinds, *found))})"
+        if isinstance(structure, ResultSet):
+            marks = "None" if structure.marks is None else self.structure(structure.marks)
+            return f"set_of({self.structure(structure.keys)}, {marks})"
         assert isinstance(structure, ResultMapping)
         pairs = zip(structure.keys, structure.items, strict=True)
         return (
@@ -137,8 +139,9 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     if isinstance(structure, ResultList) and kind is ResultLeaf:
         leaf: Any = kind
         return [leaf(index) for index in indices_of(structure)]
-    if isinstance(structure, ResultDict):
-        parts = (structure.keys, structure.values, structure.marks)
+    if isinstance(structure, ResultDict | ResultSet):
+        values = structure.values if isinstance(structure, ResultDict) else None
+        parts = (structure.keys, values, structure.marks)
         return [leaf for part in parts if part is not None for leaf in leaves_of(part, kind)]
     if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):
         return [leaf for item in structure.items for leaf in leaves_of(item, kind)]

@@ -243,6 +243,11 @@ def dict_of(
     return made
 
 
+def set_of(keys: list[Any], marks: list[bool] | None) -> set[Any]:
+    """The set of keys, added one by one, without those that are marked as deleted."""
+    return set(keys if marks is None else compress(keys, marks))
+
+
 def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:
     """A column as numbers of a class, as strings, or as None."""
     if kind is None:

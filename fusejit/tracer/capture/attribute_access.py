@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
-from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up, read_list
+from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.lists.string_view import characters_of, needs_places
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
@@ -276,8 +276,9 @@ class AttributeAccess:
 
     def augment(self, old: Any, value: Any) -> Any:
         """The right-hand side of ``old += value``, if ``old`` may be changed."""
-        if type(old) in (list, dict):
+        if type(old) in (list, dict, set):
             self._refuse_write(old, "items in place")
+            combine(old, (value,))
         return value
 
     # `params["w"] -= g` and `self.w -= g` store into the array and then write back that very array

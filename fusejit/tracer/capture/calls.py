@@ -19,7 +19,7 @@ from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attri
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
-from fusejit.tracer.lists.displays import CONTAINERS, change_container, look_up
+from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.lists.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.ops import union_operators
@@ -260,6 +260,7 @@ class Calls:
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Rule
     ) -> Any:
         name = function_name(function)
+        combine(getattr(function, "__self__", None), args)
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):

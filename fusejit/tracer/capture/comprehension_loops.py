@@ -18,7 +18,7 @@ ARRAY_OF, TAKEN = "array_of", "taken"
 LOOPED, COMPREHENSION = "looped_list", "comprehension"
 Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
-Comprehension = ast.GeneratorExp | ast.ListComp | ast.DictComp
+Comprehension = ast.GeneratorExp | ast.ListComp | ast.DictComp | ast.SetComp
 
 
 def as_tuple(item: ast.expr) -> ast.expr:
@@ -80,9 +80,9 @@ class LoopMaker:
         of_python.generators[0].iter = self.load(_ITEMS)
         self._of = copied(self._of)
         body = self._looped([self._put()])
-        is_list = self.constant(isinstance(self._of, ast.ListComp))
+        kind = self.constant(type(self._of).__name__)
         place = map(self.constant, (self._of.lineno, self._of.col_offset))
-        made = self.callback(LOOPED, self.load(_ITEMS), is_list, *place)
+        made = self.callback(LOOPED, self.load(_ITEMS), kind, *place)
         test = self.callback(IS_FILLED, self.load(_LIST))
         filled = [*body, self._return_of(_LIST)]
         return self._definition(
@@ -96,12 +96,13 @@ class LoopMaker:
         )
 
     def _put(self) -> ast.stmt:
-        """Store an item of the comprehension: ``made.append(item)``, ``made[key] = value``."""
+        """Store an item: ``made.append(item)``, ``made.add(item)``, ``made[key] = value``."""
         of, made = self._of, self.load(_LIST)
         if isinstance(of, ast.DictComp):
             target = self.at(ast.Subscript(value=made, slice=of.key, ctx=ast.Store()))
             return self.at(ast.Assign(targets=[target], value=of.value), of.value)
-        append = self.at(ast.Attribute(value=made, attr="append", ctx=ast.Load()))
+        method = "add" if isinstance(of, ast.SetComp) else "append"
+        append = self.at(ast.Attribute(value=made, attr=method, ctx=ast.Load()))
         call = self.at(ast.Call(func=append, args=[of.elt], keywords=[]))
         return self.at(ast.Expr(value=call), of.elt)
 

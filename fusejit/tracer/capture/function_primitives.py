@@ -39,7 +39,7 @@ from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.comprehensions import comprehension, looped_list
-from fusejit.tracer.lists.new_lists import displayed, displayed_dict, repeated
+from fusejit.tracer.lists.new_lists import displayed, repeated
 from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,
@@ -193,13 +193,9 @@ class FunctionPrimitives:
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
-    def listed(self, items: Any, line: int, column: int, is_changed: bool) -> Any:
-        """A list that the program's text makes."""
-        return displayed(self._key(line, column), items, is_changed)
-
-    def displayed_dict(self, items: Any, line: int, column: int, is_changed: bool) -> Any:
-        """A dictionary that the program's text makes."""
-        return displayed_dict(self._key(line, column), items, is_changed)
+    def displayed(self, kind: str, items: Any, line: int, column: int, is_changed: bool) -> Any:
+        """A list, dictionary or set that the program's text makes."""
+        return displayed(kind, self._key(line, column), items, is_changed)
 
     def repeated_list(
         self, items: Any, count: Any, line: int, column: int, is_changed: bool
@@ -207,9 +203,9 @@ class FunctionPrimitives:
         """``[x, y] * count``."""
         return repeated(self._key(line, column), items, count, is_changed)
 
-    def looped_list(self, items: Any, is_list: bool, line: int, column: int) -> Any:
-        """The list, or dictionary, that a loop fills for a comprehension; None if Python does."""
-        return looped_list(self._key(line, column), items, is_list)
+    def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
+        """The container that a loop fills for a comprehension; None if Python does."""
+        return looped_list(self._key(line, column), items, kind)
 
     def comprehension(self, function: Any, items: Any, line: int, column: int) -> Any:
         """The list of a comprehension, which ``function`` makes."""

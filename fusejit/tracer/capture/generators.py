@@ -25,7 +25,7 @@ which is what Python does, and can be traced like any other loop. So are ``sum([
             return array_of(array)
         return function([x[i] * w for i in items])  # with dtype=dtype, if that is given
 
-Any other list comprehension makes a list::
+Any other list comprehension makes a list, as others make dictionaries and sets::
 
     def <listcomp>(items):
         made = looped_list(items)
@@ -59,7 +59,7 @@ from fusejit.tracer.source.bound_names import bound_names, is_constant
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
-_LISTING = ("sorted", "list")
+_LISTING = ("sorted", "list", "set")
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _ARRAYS = ("array", "asarray")
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -115,7 +115,7 @@ class _Replacer(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Leave alone what is evaluated later, or with other names."""
-        if isinstance(node, ast.ListComp | ast.DictComp) and _runs_at_once(node):
+        if isinstance(node, ast.ListComp | ast.DictComp | ast.SetComp) and _runs_at_once(node):
             return self._filled(node)
         return node if isinstance(node, HELD) else super().visit(node)
 
@@ -169,8 +169,8 @@ class _Replacer(ast.NodeTransformer):
         arguments = [node.func, listed.generators[0].iter, *dtypes]
         return maker.at(ast.Call(func=maker.load(text), args=arguments, keywords=[]))
 
-    def _filled(self, node: ast.ListComp | ast.DictComp) -> ast.expr:
-        """A comprehension of a list or dictionary as a call of a function of its own."""
+    def _filled(self, node: ast.ListComp | ast.DictComp | ast.SetComp) -> ast.expr:
+        """A comprehension of a list, dictionary or set as a call of a function of its own."""
         text = self._name_of_list()
         maker = LoopMaker(node, node, self._helper)
         first = node.generators[0].iter

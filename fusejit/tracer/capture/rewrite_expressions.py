@@ -228,11 +228,16 @@ class ExpressionRewriter(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or not self.has_callbacks:
             return node
         node.elts = list(map(self._bound, node.elts))
-        return self._callback("listed", node, node, *self._about(node))
+        return self._callback("displayed", node, "List", node, *self._about(node))
 
-    def visit_Set(self, node: ast.Set) -> ast.Set:
+    def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = list(map(self._hashed, node.elts))
-        return node
+        if not self.has_callbacks:
+            return node
+        items: ast.expr = node
+        if not all(map(_is_constant, node.elts)):  # Python gives constants an order of their own
+            items = with_location(ast.Tuple(elts=node.elts, ctx=ast.Load()), node)
+        return self._callback("displayed", node, "Set", items, *self._about(node))
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         for at, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
@@ -241,7 +246,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.values[at] = self.visit(value)
         if not self.has_callbacks:
             return node
-        return self._callback("displayed_dict", node, node, *self._about(node))
+        return self._callback("displayed", node, "Dict", node, *self._about(node))
 
     def _hashed(self, node: ast.expr) -> ast.expr:
         """An element of a set, or a key, which Python hashes and compares."""

@@ -22,6 +22,7 @@ from fusejit.ir.traced import (
     ResultList,
     ResultMapping,
     ResultSequence,
+    ResultSet,
     ResultStructure,
     StaticLeaf,
     TextLeaf,
@@ -32,8 +33,11 @@ from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
 from fusejit.tracer.ops.origins import Origin, track
@@ -75,7 +79,7 @@ class Results:
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
-        self._not_alone: dict[int, TracedList] = {}  # lists that may be one object
+        self._not_alone: dict[int, Any] = {}  # containers that may be one object
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
@@ -104,9 +108,10 @@ class Results:
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
-        elif isinstance(obj, TracedDict):
+        elif isinstance(obj, TracedDict | TracedSet):
             for part in obj.parts():
                 self._list(part, arrays)
+            self._require_one_name(obj)
             self._uses[id(obj)] += 1
             return obj
         elif id(obj) in self._containers:
@@ -117,6 +122,8 @@ class Results:
             return type(obj)._make(self._with_arrays(o, arrays) for o in obj)
         elif type(obj) in (list, dict):
             return self._container(obj, arrays)
+        elif type(obj) is set:
+            self.trace.owned(Displays).try_traced(self.trace, obj)
         return obj
 
     def _container(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
@@ -145,15 +152,17 @@ class Results:
         self._uses[id(obj)] += 1
         return obj
 
-    def _require_one_name(self, obj: TracedList) -> None:
-        """Leave lists to Python that may be one object in several places of the result."""
+    def _require_one_name(self, obj: TracedList | KeyedContainer) -> None:
+        """Leave containers to Python that may be one object in several places of the result."""
         aliases = self.trace.owned(Aliases)
         if obj.key in aliases.now.given:
             obj.leave_to_python("returns a list that is in another one, too", "return a copy")
         if aliases.may_be_another(obj):
             self._not_alone.setdefault(id(obj), obj)
             if len(self._not_alone) > 1:
-                obj.leave_to_python("returns two lists that may be one", "return a copy")
+                obj.leave_to_python(
+                    f"returns two {obj.python_type.__name__}s that may be one", "return a copy"
+                )
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""
@@ -252,6 +261,9 @@ class Results:
             marks = parts[2] if len(parts) > 2 else None
             kind, factory, number = obj.python_type, obj.factory, self._number(obj)
             return ResultDict(kind, factory, parts[0], parts[1], marks, number)
+        if isinstance(obj, TracedSet):
+            filled, *deleted = map(self._filled, obj.parts())
+            return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
             return self._filled(obj)
         if isinstance(obj, TracedText):

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from fusejit.tracer.carried.buffers import LoopBuffer
-from fusejit.tracer.carried.lists import CarriedList
+from fusejit.tracer.carried.containers import CarriedContainer
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.numbers import Number
 from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
 from fusejit.tracer.carried.unbound import Unbound
 from fusejit.tracer.carried.unchanged import Unchanged
 
-_KINDS = (Unbound, Number, GrowingBuffer, ShrinkingBuffer, LoopBuffer, CarriedList)
+_KINDS = (Unbound, Number, GrowingBuffer, ShrinkingBuffer, LoopBuffer, CarriedContainer)
 
 
 def carried_as(loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried:

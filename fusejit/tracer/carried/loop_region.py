@@ -122,9 +122,9 @@ class LoopRegion(Region):
     counter : IterArg or None
         A number of the tracer's own.
     aliases : AliasSets
-        The lists that are given away or frozen at the start of the body.
-    known_lists : frozenset
-        The keys of the lists that there are then.
+        The containers that are given away or frozen at the start of the body.
+    known_containers : frozenset
+        The keys of the containers that there are then.
     after : dict of str to object
         What each name holds after the loop.
     """
@@ -149,7 +149,7 @@ class LoopRegion(Region):
         self.origins = LoopOrigins(self)
         self._last: AffineExpr | None = None
         self.aliases = AliasSets()
-        self.known_lists: frozenset[Any] = frozenset()
+        self.known_containers: frozenset[Any] = frozenset()
 
     # -- what each kind of loop says ---------------------------------------------------------------
     def can_peel(self) -> bool:

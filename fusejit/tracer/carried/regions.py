@@ -41,7 +41,12 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
-_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met again
+_OTHER_VISITS = (
+    "peel",
+    "period",
+    "traced",
+    "table",
+)  # decisions after which loops inside are met again
 _OF_VISITS = ("type", "item", "list")  # the facts that are kept of a visit
 
 
@@ -150,19 +155,20 @@ class Region:
         return self._seen(obj, name)
 
     def _seen(self, obj: Any, name: str) -> Any:
+        trace = self.trace
+        parts = [obj.value, obj.tag] if is_union_scalar(obj) else []
+        parts += [obj.tag] if isinstance(obj, OptionalTuple) else []
+        if not all(trace.is_open(part.storage.home) for part in parts):
+            return Undefined(name, _MADE_INSIDE)
         obj = narrowed(obj)
         if isinstance(obj, OptionalTuple):
-            if not self.trace.is_open(obj.tag.storage.home):
-                return Undefined(name, _MADE_INSIDE)
             return OptionalTuple(obj.tag, self._seen(obj.items, name))
         if is_tuple(obj):
             items = [self._seen(item, f"{name}[{k}]") for k, item in enumerate(obj)]
             same = all(one is item for one, item in zip(items, obj, strict=True))
             return obj if same else tuple_of(type(obj), items)
-        trace = self.trace
         if is_union_scalar(obj):
-            is_seen = trace.is_open(obj.value.storage.home) and trace.is_open(obj.tag.storage.home)
-            return obj if is_seen else Undefined(name, _MADE_INSIDE)
+            return obj
         if isinstance(obj, MaskedElements) and self._needs_array(name):
             obj = obj.selected()
         if isinstance(obj, TracedContainer) and not trace.is_open(obj.home):

@@ -7,12 +7,11 @@ from typing import Any
 
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.buffers import require_class, require_form, require_own_memory
-from fusejit.tracer.carried.lists import require_list
+from fusejit.tracer.carried.containers import OWNED, require_container
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.numbers import widen_type
 from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import zero
 from fusejit.tracer.ops.traced_text import OF_TEXT, is_text
 from fusejit.tracer.ops.union_types import has_type, type_of
@@ -49,8 +48,8 @@ class Unchanged(Carried):
             require_form(loop, name, seen, now)
             require_own_memory(loop, name, now)
             loop.decide(True, "loop_buffer", name)
-        elif isinstance(seen, TracedList):
-            require_list(loop, name, seen, now)
+        elif isinstance(seen, OWNED):
+            require_container(loop, name, seen, now)
             loop.decide(True, "list buffer", name)
         elif seen is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
             zeros = (zero(type_of(item)) for item in now.items)

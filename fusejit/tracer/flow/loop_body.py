@@ -14,9 +14,9 @@ import numpy as np
 
 from fusejit.ir.ops import Loop
 from fusejit.ir.values import Value
+from fusejit.tracer.carried.containers import begin_aliases
 from fusejit.tracer.carried.kinds import carried_as
 from fusejit.tracer.carried.late import LateArray, late_of
-from fusejit.tracer.carried.lists import begin_aliases
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.rows import ShrinkingBuffer
 from fusejit.tracer.carried.unbound import only_inside

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.tracer.carried.lists import settle_aliases
+from fusejit.tracer.carried.containers import settle_aliases
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer

@@ -17,13 +17,13 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
 from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, is_number
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, needs_kernel, truth_of
 from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.ops.traced_text import contained as contained_text
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
-from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _OF_ITEMS = (tuple, list, set, frozenset, dict)
 
@@ -44,7 +44,7 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
         if is_number(item) or isinstance(item, TracedArray):
             same = operator_call(np.equal, (container, item))
             return as_kernel_number(PRIMITIVES[np.any](same), Kind.PYTHON, BOOL)
-    elif is_kernel_number(item) or (isinstance(item, SymbolicNumber) and item.is_local):
+    elif needs_kernel(item) or is_union_scalar(item):
         if type(container) is range:
             return _in_range(item, container)
         if type(container) in _OF_ITEMS and all(map(is_number, container)):
@@ -66,7 +66,7 @@ def _in_range(item: Any, numbers: range) -> Any:
 def _any(flags: Any) -> Any:
     """Whether one of some flags is raised."""
     found: Any = False
-    for flag in flags:
+    for flag in map(truth_of, flags):
         if flag is True:
             return True
         if flag is not False:

@@ -95,7 +95,10 @@ def summed(*args: Any, **kwargs: Any) -> Any:
     if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
         return NotImplemented
     start = args[1] if len(args) == 2 else kwargs.get("start", 0)
-    total = current_trace().inlined(_sum_of, (args[0], start))
+    items = args[0]
+    if isinstance(items, TracedContainer) and type(start) is int:
+        items = items.addends()
+    total = current_trace().inlined(_sum_of, (items, start))
     is_python = isinstance(total, TracedArray) and total.kind is Kind.PYTHON
     if is_python and total.dtype.kind == "f" and sys.version_info >= (3, 12):
         what = "adds Python's floats with sum(), which is more exact than additions"
@@ -132,7 +135,9 @@ def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> N
             return _best_by_key(function, is_better, args[0], kwargs)
         if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
             return otherwise(*args, **kwargs)
-        best = current_trace().inlined(_best_of, (args[0], is_better))
+        items = args[0]
+        items = items.in_any_order() if isinstance(items, TracedContainer) else items
+        best = current_trace().inlined(_best_of, (items, is_better))
         if "default" in kwargs:
             return current_trace().inlined(_or_default, (best, kwargs["default"]))
         if best is not None:

@@ -9,7 +9,8 @@ The rewritten loop asks this object for its items (see `fusejit.tracer.capture.r
         if _c.leaves: _c.leave(locals())
     if _c.is_traced: u, s, i = _c.result()
 
-Python's own containers are iterated natively, and so are short ranges. Otherwise the generator
+Python's own containers are iterated natively, and so are short ranges. Numbers of a container whose
+iterations are long are put into memory of the kernel. Otherwise the generator
 yields one item with a symbolic number. Before it, it may yield real items of the first iterations:
 *peeled* where types settle only then (``s = 0`` that becomes a float), or so many that the number
 of the others is even, where two arrays are swapped in each iteration (``u, v = v, u``), whose body
@@ -37,6 +38,7 @@ from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.indexing.kernel_indices import symbol_of
+from fusejit.tracer.lists.tables import has_one_form, table_of
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number, truth_of
 from fusejit.tracer.program.locations import needs_python
@@ -73,8 +75,14 @@ class TracedFor(LoopRegion):
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
         budget = UnrollBudget(self.trace)
+        if items is None and self.decided("table"):
+            item = table_of(self.iterable).items().item
+            items = Items(AffineExpr.const(len(self.iterable)), item)
         if items is None:
+            is_table = has_one_form(self.iterable)
             for item in native_iter(self.iterable):
+                if is_table and budget.is_spent():
+                    self.decide(True, "table")
                 budget.spend()
                 self._require_decided_end()
                 yield item
@@ -84,7 +92,8 @@ class TracedFor(LoopRegion):
         decisions = self.trace.decisions
         trips = decisions.canonical(items.length)
         known = trips.as_constant()
-        is_short = known is not None and known <= UNROLLED_TRIPS and not self.decided("stage")
+        is_short = known is not None and known <= UNROLLED_TRIPS
+        is_short &= not self.decided("stage") and not self.decided("table")
         if self.decided("unroll") or is_short:
             count = known if known is not None else decisions.exactly(trips, "a loop is unrolled")
             for k in range(count):

@@ -25,6 +25,7 @@ from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.containers import JoinedContainer, join_aliases, joined_container
 from fusejit.tracer.carried.joined import (
     Branches,
     Joined,
@@ -33,7 +34,6 @@ from fusejit.tracer.carried.joined import (
     JoinedObject,
     Same,
 )
-from fusejit.tracer.carried.lists import JoinedList, join_aliases, joined_list
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
 from fusejit.tracer.carried.regions import (
     Region,
@@ -134,7 +134,7 @@ class TracedIf(Region):
             kinds[name] = seen.setdefault((id(pair[0]), id(pair[1])), one) if is_array_ else one
         contents = [*dict.fromkeys(kinds.values())]
         arrays = [one for one in contents if isinstance(one, JoinedArray)]
-        lists = [one for one in contents if isinstance(one, JoinedList)]
+        lists = [one for one in contents if isinstance(one, JoinedContainer)]
         aliases = self.trace.owned(Aliases)
         aliases.now = join_aliases(lists, (self._aliases, aliases.now))
         counts = self._prefix_buffers.count([o for o in contents if isinstance(o, JoinedRows)])
@@ -187,7 +187,7 @@ class TracedIf(Region):
             return JoinedArray(self._told(branches, names))
         elif self._prefix_buffers.is_cut(name, *pair):
             return self._prefix_buffers.put(self._told(branches, names))
-        lists = joined_list(branches, self._before.get(name), name in self.live)
+        lists = joined_container(branches, self._before.get(name), name in self.live)
         if lists is not None:
             return lists
         kinds = " or ".join(map(describe, pair))

@@ -47,6 +47,8 @@ class TracedWhile(LoopRegion):
         """Whether Python runs the body once more: a traced body is run once."""
         self._passes += 1
         if not self.is_traced:
+            if self._passes == 2 and self._budget.is_spent() and not self.decided("unroll"):
+                self.decide(True, "traced")
             self._budget.spend()
         return not self.is_traced or self._passes == 1
 

@@ -11,6 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
+class ContainersByKey(dict[tuple[Any, ...], Any]):
+    """The lists, dictionaries and sets of one trace."""
+
+
 class AliasSets(NamedTuple):
     """The keys of lists that are given away, and of those that are frozen, at one place."""
 

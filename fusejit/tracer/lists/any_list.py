@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from fusejit.ir.affine import AffineExpr
@@ -18,7 +17,7 @@ from fusejit.tracer.ops.kernel_numbers import truth_of
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.containers import TracedContainer, add_methods
 from fusejit.tracer.values.operand_types import BOOL, I64
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
@@ -228,13 +227,4 @@ def _require_list(obj: Any) -> Any:
     raise needs_python(f"adds a {type(obj).__name__} to a list", "convert it with list(..)")
 
 
-def _install(name: str, function: Callable[..., Any]) -> None:
-    def method(self: AnyList, *args: Any, **kwargs: Any) -> Any:
-        return self.written_out(function, args, kwargs)
-
-    method.__name__ = name
-    setattr(AnyList, name, method)
-
-
-for _name, _function in _WRITTEN_OUT.items():
-    _install(_name, _function)
+add_methods(AnyList, _WRITTEN_OUT)

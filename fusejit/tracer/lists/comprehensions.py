@@ -1,4 +1,4 @@
-"""Comprehensions of lists and dictionaries: a loop that fills one, or Python's own.
+"""Comprehensions of lists, dictionaries and sets: a loop that fills one, or Python's own.
 
 `fusejit.tracer.capture.generators` has written both. The loop is traced where what it runs over is;
 if it cannot be, and is short, Python's comprehension is unrolled. One of very few items is tried
@@ -16,10 +16,17 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 
+_KINDS: dict[str, Callable[..., TracedContainer]] = {
+    "ListComp": TracedList,
+    "DictComp": TracedDict,
+    "SetComp": TracedSet,
+}
 _UNROLLED = 4  # Python runs a comprehension of so many items
 _MAX_UNROLLED = 256  # longer ones are not unrolled
 
@@ -49,17 +56,17 @@ def _is_tiny(trace: Trace, items: Any) -> bool:
     return known is not None and known <= _UNROLLED
 
 
-def looped_list(
-    place: tuple[Any, ...], items: Any, is_list: bool
-) -> TracedList | TracedDict | None:
-    """The list or dictionary that a loop fills; None if Python makes it."""
+def looped_list(place: tuple[Any, ...], items: Any, kind: str) -> TracedContainer | None:
+    """The container that a loop fills; None if Python makes it."""
     trace = running_trace()
     if trace is None or _items(items) is None:
         return None
     if trace.table.get((_key(place), "native"), _is_tiny(trace, items)):
         return None
-    kind = TracedList if is_list else TracedDict
-    return kind(trace, trace.visit((*_key(place), current_location())))
+    key = trace.visit((*_key(place), current_location()))
+    if trace.table.setdefault((key, "list"), True) is not True:
+        return None
+    return _KINDS[kind](trace, key)
 
 
 def comprehension(

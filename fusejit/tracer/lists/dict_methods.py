@@ -7,29 +7,18 @@ in the order in which they came.
 
 from __future__ import annotations
 
-from fusejit.tracer.lists.dict_parts import (
+from fusejit.tracer.lists.keyed_parts import (
     add_key,
-    double_slots,
-    enter,
+    add_value,
     found,
     is_there,
     key_at,
-    lacks_slots,
     made_by_factory,
     num_places,
     put_value,
     remove_key,
     value_at,
 )
-
-
-def require_slots(d):
-    """Keep half of the slots of its table free."""
-    if lacks_slots(d):
-        double_slots(d)
-        for at in range(num_places(d)):
-            if is_there(d, at):
-                enter(d, at)
 
 
 def getitem(d, key):
@@ -44,7 +33,9 @@ def get_or_make(d, key):
     """``d[key]`` of a ``defaultdict``."""
     at, slot = found(d, key)
     if at < 0:
-        at = add_key(d, key, slot, made_by_factory(d))
+        value = made_by_factory(d)
+        at = add_key(d, key, slot)
+        add_value(d, value)
     return value_at(d, at)
 
 
@@ -52,7 +43,8 @@ def setitem(d, key, value):
     """``d[key] = value``."""
     at, slot = found(d, key)
     if at < 0:
-        add_key(d, key, slot, value)
+        add_key(d, key, slot)
+        add_value(d, value)
     else:
         put_value(d, at, value)
 
@@ -69,14 +61,9 @@ def setdefault(d, key, value=None):
     """``d.setdefault(key, value)``."""
     at, slot = found(d, key)
     if at < 0:
-        at = add_key(d, key, slot, value)
+        at = add_key(d, key, slot)
+        add_value(d, value)
     return value_at(d, at)
-
-
-def contains(d, key):
-    """``key in d``."""
-    at, _ = found(d, key)
-    return at >= 0
 
 
 def delete(d, key):
@@ -105,17 +92,8 @@ def update(d, other):
         d[key] = value
 
 
-def list_of_keys(d):
-    """The keys that were not deleted."""
-    made = []
-    for k in range(num_places(d)):
-        if is_there(d, k):
-            made.append(key_at(d, k))
-    return made
-
-
 def list_of_values(d):
-    """Their values."""
+    """The values of keys that were not deleted."""
     made = []
     for k in range(num_places(d)):
         if is_there(d, k):
@@ -124,7 +102,7 @@ def list_of_values(d):
 
 
 def list_of_items(d):
-    """Both."""
+    """Keys that were not deleted, with their values."""
     made = []
     for k in range(num_places(d)):
         if is_there(d, k):

@@ -1,7 +1,7 @@
-"""Lists that the text of a function makes: ``[]``, ``[x, y]``.
+"""Lists, dictionaries and sets that the text of a function makes: ``[]``, ``[x, y]``, ``{}``.
 
 While nothing but the tracer knows what they hold they are Python's own. Where a compiled loop or
-conditional changes one, the trace starts again, and it is a `TracedList` from the start.
+conditional changes one, the trace starts again, and it is a `TracedContainer` from the start.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from typing import Any, NamedTuple
 
 from fusejit.ir.ops import Block
 from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.ops.kernel_numbers import needs_kernel
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
-CONTAINERS = (list, dict, defaultdict, Counter)
+_OF_KERNEL = (TracedArray, TracedContainer, Items)
+CONTAINERS = (list, dict, defaultdict, Counter, set)
 
 
 class Display(NamedTuple):
-    """A list, the visit of its place, and the block in which it was made."""
+    """A container, the visit of its place, and the block in which it was made."""
 
-    items: list[Any]
+    items: Any
     key: tuple[Any, ...]
     home: Block
 
@@ -71,6 +74,13 @@ class Displays:
         if type(obj) is not list and id(obj) in self._made and needs_kernel_keys(keys):
             self.require_traced(trace, obj)
 
+    def combine(self, trace: Trace, obj: Any, others: Any) -> None:
+        """Note that the program is about to combine a set with what only the kernel knows."""
+        if type(obj) is set and any(isinstance(o, _OF_KERNEL) for o in others):
+            if id(obj) not in self._made:
+                raise needs_python("combines a set of Python's with others", MOVE_OUTSIDE)
+            self.require_traced(trace, obj)
+
     def read(self, trace: Trace, obj: Any, key: Any) -> None:
         """Note that the program is about to read an item of an object."""
         if id(obj) in self._made and type(key) is not slice:
@@ -91,6 +101,13 @@ def look_up(obj: Any, keys: tuple[Any, ...]) -> None:
     trace = running_trace()
     if trace is not None:
         trace.owned(Displays).look_up(trace, obj, keys)
+
+
+def combine(obj: Any, others: tuple[Any, ...]) -> None:
+    """Note that the program is about to combine a set with others: see `Displays.combine`."""
+    trace = running_trace()
+    if trace is not None:
+        trace.owned(Displays).combine(trace, obj, others)
 
 
 def change_container(obj: Any) -> None:

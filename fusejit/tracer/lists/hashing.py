@@ -8,21 +8,22 @@ least half of the slots in use are free: a table begins with few, and doubles th
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.ir.values import View
+from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import FIRST_CAPACITY, TracedList, lasting_memory
-from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_strong
@@ -67,7 +68,7 @@ class HashTable:
         room = keys.capacity * (_SLOTS // FIRST_CAPACITY)
         self._slots = lasting_memory(trace, "slots", I64, (room,))
         self._mask = lasting_memory(trace, "mask", I64, ())  # one less than the slots in use
-        self._use(AffineExpr.const(_SLOTS))
+        self.clear()
 
     def _use(self, count: AffineExpr) -> None:
         """Use so many slots, a power of two, all empty."""
@@ -76,6 +77,17 @@ class HashTable:
         self.trace.store(slots.memory(), full((count,), zero, I64).value())
         last = scalar(self.trace, "mask", I64, lambda builder, ref: ref(count - 1))
         self.trace.store(self._mask.memory(), last)
+
+    def clear(self) -> None:
+        """Use as few slots as at first, all empty."""
+        self._use(AffineExpr.const(_SLOTS))
+
+    def moves_from(self, other: HashTable) -> list[tuple[TracedArray, Value]]:
+        """The stores that give it the slots of a table for as many keys."""
+        last = other._mask_now().value()
+        count = bound_number(self.trace, last, AffineExpr.const(0), None) + 1
+        slots = rows(other._slots, (count,)).value()
+        return [(rows(self._slots, (count,)), slots), (self._mask, last)]
 
     def lacks_slots(self, num_keys: Any) -> Any:
         """Whether more than half of the slots have had a key."""
@@ -96,16 +108,31 @@ class HashTable:
         return self._first(self._numbers_at(place))
 
     def _first(self, numbers: list[Any]) -> TracedArray:
-        total: Any = None
-        for number in numbers:
-            mixed = number * np.int64(_FACTOR)
-            mixed = mixed ^ (mixed >> np.int64(32))
-            total = mixed if total is None else (total * np.int64(_NEXT)) ^ mixed
-        return self._masked(total)
+        def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+            def op(name: str, left: int, right: int) -> int:
+                return builder.op(name, [left, right], I64)
+
+            total: int | None = None
+            for ref in refs[:-1]:
+                mixed = op("multiply", ref, builder.const(_FACTOR, I64))
+                shifted = op("right_shift", mixed, builder.const(32, I64))
+                mixed = op("bitwise_xor", mixed, shifted)
+                if total is not None:
+                    total = op("multiply", total, builder.const(_NEXT, I64))
+                total = mixed if total is None else op("bitwise_xor", total, mixed)
+            assert total is not None
+            return op("bitwise_and", total, refs[-1])
+
+        return _number("slot", [*numbers, self._mask_now()], I64, compute, Kind.SCALAR)
 
     def next_slot(self, slot: Any) -> TracedArray:
         """The slot after one."""
-        return self._masked(slot + np.int64(1))
+
+        def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+            following = builder.op("add", [refs[0], builder.const(1, I64)], I64)
+            return builder.op("bitwise_and", [following, refs[1]], I64)
+
+        return _number("slot", [slot, self._mask_now()], I64, compute, Kind.SCALAR)
 
     def entry(self, slot: Any) -> TracedArray:
         """The number in a slot."""
@@ -121,11 +148,14 @@ class HashTable:
 
     def has_key(self, place: Any, key: Any) -> Any:
         """Whether a key is at a place."""
-        made: Any = None
-        for pair in zip(self._numbers_at(place), self._numbers(key), strict=True):
-            same = operator_call(np.equal, pair)
-            made = same if made is None else operator_call(np.logical_and, (made, same))
-        return as_kernel_number(made, Kind.PYTHON, BOOL)
+        there, wanted = self._numbers_at(place), self._numbers(key)
+
+        def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+            pairs = zip(refs[: len(there)], refs[len(there) :], strict=True)
+            tests = [builder.op("equal", [*pair], BOOL) for pair in pairs]
+            return functools.reduce(lambda a, b: builder.op("logical_and", [a, b], BOOL), tests)
+
+        return _number("same", [*there, *wanted], BOOL, compute, Kind.PYTHON)
 
     def _numbers_at(self, place: Any) -> list[Any]:
         """The numbers of the key at a place, as NumPy's integers."""
@@ -146,11 +176,16 @@ class HashTable:
     def _mask_now(self) -> TracedArray:
         return as_kernel_number(self._mask, Kind.PYTHON, I64)
 
-    def _masked(self, number: Any) -> TracedArray:
-        return as_kernel_number(number & as_strong(self._mask_now()), Kind.SCALAR, I64)
-
     def _place(self, slot: Any) -> IndexingMap:
         return IndexingMap(0, (as_affine_number(slot),))
+
+
+def _number(
+    name: str, numbers: list[Any], dtype: np.dtype, compute: Any, kind: Kind
+) -> TracedArray:
+    """A number that is computed of integers in one op."""
+    operands = [Operand(I64, array=as_strong(number)) for number in numbers]
+    return emit_scalar(name, operands, [I64] * len(operands), dtype, compute, kind)
 
 
 def find(table, key):

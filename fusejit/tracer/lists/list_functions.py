@@ -30,7 +30,10 @@ def is_written_out(function: Any, args: tuple[Any, ...]) -> bool:
 def _sorted(*args: Any, **kwargs: Any) -> Any:
     if not is_written_out(sorted, args):
         return NotImplemented
-    return current_trace().inlined(list_methods.ordered, args, kwargs)
+    items = args[0]
+    if isinstance(items, TracedContainer) and kwargs.get("key") is None:
+        items = items.in_any_order()
+    return current_trace().inlined(list_methods.ordered, (items,), kwargs)
 
 
 @primitive(list, complex=True)

@@ -1,4 +1,4 @@
-"""The lists that the text of a function makes: Python's, unless a loop was seen to change them."""
+"""The containers that a function makes: Python's, unless a loop was seen to change them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from fusejit.tracer.lists import dict_methods, list_methods
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
-from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
+from fusejit.tracer.program.locations import current_location, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 
 
 def _is_traced(trace: Trace, key: tuple[Any, ...], is_changed: bool) -> bool:
@@ -26,11 +28,15 @@ def _is_traced(trace: Trace, key: tuple[Any, ...], is_changed: bool) -> bool:
     return trace.table.get((key, "list")) is True
 
 
-def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any:
-    """The list of a display."""
+def displayed(kind: str, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    """The container of a display, from Python's own, or of a set from a tuple of its items."""
     trace = running_trace()
     if trace is None:
-        return items
+        return {*items} if kind == "Set" and type(items) is tuple else items
+    return _NEW[kind](trace, place, items, is_changed)
+
+
+def _displayed_list(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
     key = trace.visit(("list", *place, current_location()))
     if not _is_traced(trace, key, is_changed):
         trace.owned(Displays).note(Display(items, key, trace.block))
@@ -39,6 +45,17 @@ def displayed(place: tuple[Any, ...], items: list[Any], is_changed: bool) -> Any
     for item in items:
         made.append(item)
     return made
+
+
+def _displayed_dict(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    return new_dict(trace, ("dict", *place), items, is_changed=is_changed)
+
+
+def _displayed_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
+    return new_set(trace, ("set", *place), items, is_changed)
+
+
+_NEW = {"List": _displayed_list, "Dict": _displayed_dict, "Set": _displayed_set}
 
 
 def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> Any:
@@ -53,12 +70,48 @@ def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> An
     return made
 
 
-def displayed_dict(place: tuple[Any, ...], items: dict[Any, Any], is_changed: bool) -> Any:
-    """The dictionary of a display."""
-    trace = running_trace()
-    if trace is None:
-        return items
-    return new_dict(trace, ("dict", *place), items, is_changed=is_changed)
+def new_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool = False) -> Any:
+    """A set that the program makes: Python's, unless a loop was seen to change it.
+
+    ``items`` of the type ``set`` is that set itself.
+    """
+    key = trace.visit((*place, current_location()))
+    is_looped = isinstance(items, TracedArray | TracedContainer | Items)
+    is_changed |= is_looped or (type(items) is not range and any(map(_is_traced_item, items)))
+    if not _is_traced(trace, key, is_changed):
+        if is_looped:
+            raise needs_python(*trace.table[key, "list"])
+        listed = items if type(items) is set else {*items}
+        trace.owned(Displays).note(Display(listed, key, trace.block))
+        return listed
+    made = TracedSet(trace, key)
+    made.update(items)
+    return made
+
+
+def _is_traced_item(obj: Any) -> bool:
+    return any(map(_is_traced_item, obj)) if is_tuple(obj) else is_traced_type(type(obj))
+
+
+@primitive(set, complex=True)
+def _set(*args: Any, **kwargs: Any) -> Any:
+    items = args[0] if args else ()
+    if len(args) > 1 or kwargs or (isinstance(items, TracedArray) and not items.ndim):
+        return NotImplemented
+    trace = current_trace()
+    if isinstance(items, TracedArray | TracedContainer | Items | range):
+        return new_set(trace, ("set()",), items)
+    if type(items) not in (tuple, list, set, frozenset) or not all(map(_is_plain, items)):
+        return NotImplemented
+    items = set(items) if type(items) in (set, frozenset) else items  # in CPython's order
+    return new_set(trace, ("set()",), items)
+
+
+def _is_plain(obj: Any) -> bool:
+    """Whether an object is traced, or a constant: its hash calls nothing of the program's."""
+    if is_tuple(obj):
+        return all(map(_is_plain, obj))
+    return is_traced_type(type(obj)) or type(obj) in CONSTANT_TYPES
 
 
 def new_dict(

@@ -22,7 +22,7 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
-from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
 from fusejit.tracer.lists.item_forms import (
@@ -86,10 +86,6 @@ def lasting_memory(
     return TracedArray.whole(storage)
 
 
-class ListsByKey(dict[tuple[Any, ...], "TracedList"]):
-    """The lists of one trace."""
-
-
 class Guesses(dict[tuple[Any, ...], "TracedList"]):
     """The lists of one trace whose items are guessed."""
 
@@ -143,7 +139,7 @@ class TracedList(AnyList):
         self.is_guess = False  # whether no item has shown its form yet
         self._is_copied = False  # whether it was copied, without columns
         self.capacity = trace.owned(Capacities).add(trace)
-        trace.owned(ListsByKey)[key] = self
+        trace.owned(ContainersByKey)[key] = self
         self._columns: list[TracedArray] = []
         self._length = lasting_memory(trace, "length", I64, ())
         self.set_length(AffineExpr.const(0))
@@ -286,6 +282,14 @@ class TracedList(AnyList):
         self._check(ok, CAPACITY, "a list has room for another item")
 
     # -- copies -----------------------------------------------------------------------------------
+    def is_like(self, other: Any) -> bool:
+        """Whether another object is a list whose items it may hold."""
+        return isinstance(other, TracedList)
+
+    def made_like(self, key: tuple[Any, ...]) -> TracedList:
+        """A new list."""
+        return TracedList(self.trace, key)
+
     def require_form_of(self, other: TracedList) -> None:
         """Have both lists hold items of one form, where one is copied to the other."""
         for one, another in ((self, other), (other, self)):

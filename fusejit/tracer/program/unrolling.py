@@ -35,13 +35,16 @@ class UnrollBudget:
         self._start = trace.num_traced()
         self._iterations = 0
 
+    def is_spent(self) -> bool:
+        """Whether the loop has grown too long."""
+        added = self._trace.num_traced() - self._start
+        limit = OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW
+        return bool(self._trace.is_bounded and added > limit)
+
     def spend(self) -> None:
         """Before another iteration: end the trace if the loop has grown too long."""
         self._iterations += 1
-        if not self._trace.is_bounded:
-            return
-        added = self._trace.num_traced() - self._start
-        if added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW):
+        if self.is_spent():
             loop = f"a loop of more than {self._iterations - 1} iterations"
             what = f"{loop} is too long to be compiled iteration by iteration"
             raise needs_python(what, "loop over a range or an array that it does not change")

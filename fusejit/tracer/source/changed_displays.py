@@ -1,4 +1,4 @@
-"""Which lists and dictionaries of a function's text its loops change: ``out = []``, ``out.append``.
+"""Which lists, dictionaries and sets of a function's text its loops change: ``out.append(v)``.
 
 A trace finds that out by itself, one list in each attempt; from here it knows before.
 """
@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from fusejit.tracer.source.jumps import nodes_of
 
 _METHODS = frozenset(
-    ["append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "setdefault"]
+    [
+        *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "setdefault"),
+        *("add", "discard", "update"),
+    ]
 )
 _UNROLLED = 4  # iterations of a loop that is unrolled
 
@@ -59,7 +62,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
 
 def _is_display(value: ast.expr) -> bool:
     match value:
-        case ast.List() | ast.Dict():
+        case ast.List() | ast.Dict() | ast.Set():
             return True
         case ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List()):
             return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,6 +54,14 @@ class TracedContainer:
         """The items of a loop over it: `fusejit.tracer.indexing.iteration.Items`."""
         raise NotImplementedError
 
+    def in_any_order(self) -> Any:
+        """What a loop runs over whose result does not show the order of the items."""
+        return self
+
+    def addends(self) -> Any:
+        """What a sum of integers runs over."""
+        return self
+
     def contains(self, item: Any) -> Any:
         """``item in xs``."""
         raise NotImplementedError
@@ -97,6 +105,20 @@ class TracedContainer:
     __contains__ = __add__ = __radd__ = __mul__ = __rmul__ = __format__ = __str__ = _refuse
     __hash__ = _refuse
     __array__ = __array_function__ = __array_ufunc__ = _refuse
+
+
+def add_methods(kind: type[TracedContainer], functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Give a class the methods that are written in Python."""
+    for name, function in functions.items():
+        setattr(kind, name, _method_of(name, function))
+
+
+def _method_of(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: TracedContainer, *args: Any, **kwargs: Any) -> Any:
+        return self.written_out(function, args, kwargs)
+
+    method.__name__ = name
+    return method
 
 
 def is_tuple(obj: Any) -> bool:

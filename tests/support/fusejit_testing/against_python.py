@@ -26,12 +26,12 @@ class EndlessError(Exception):
 
 
 def identities_of(obj: Any, seen: dict[int, int] | None = None) -> list[int]:
-    """A number for each list and array in an object, the same one where it is the same object."""
+    """A number for each container and array in an object, the same one for the same object."""
     seen = {} if seen is None else seen
-    if not isinstance(obj, list | tuple | dict | np.ndarray):
+    if not isinstance(obj, list | tuple | dict | set | np.ndarray):
         return []
     found = [] if isinstance(obj, tuple) else [seen.setdefault(id(obj), len(seen))]
-    if not isinstance(obj, np.ndarray):
+    if not isinstance(obj, set | np.ndarray):
         for one in obj.values() if isinstance(obj, dict) else obj:
             found += identities_of(one, seen)
     return found

@@ -108,6 +108,9 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         assert list(expected) == list(actual), f"{where}: keys {list(actual)}, not {list(expected)}"
         for key in expected:
             assert_same(expected[key], actual[key], bound, f"{where}[{key!r}]")
+    elif isinstance(expected, set | frozenset):
+        keys, own = (sorted(map(repr, one)) for one in (expected, actual))  # all NaNs are one
+        assert keys == own, f"{where}: {actual!r} instead of {expected!r}"
     elif isinstance(expected, GENERATORS):
         e, a = (pickle.dumps(rng) for rng in (expected, actual))
         assert e == a, f"{where}: not as many numbers were drawn"

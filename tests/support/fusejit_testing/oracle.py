@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.launcher_results import indices_of
-from fusejit.codegen.launcher.runtime import dict_of, list_of, marked
+from fusejit.codegen.launcher.runtime import dict_of, list_of, marked, set_of
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
@@ -35,6 +35,7 @@ from fusejit.ir.traced import (
     ResultList,
     ResultMapping,
     ResultSequence,
+    ResultSet,
     ResultStructure,
     StaticLeaf,
     TextLeaf,
@@ -242,6 +243,10 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             parts = structure.keys, structure.values, structure.marks
             found: Any = [part and assemble(part, results, paths, names) for part in parts]
             return dict_of(structure.type, structure.factory, *found)
+        case ResultSet():
+            keys = assemble(structure.keys, results, paths, names)
+            marks: Any = structure.marks
+            return set_of(keys, marks and assemble(marks, results, paths, names))
         case ResultMapping():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return dict(zip(structure.keys, items, strict=True))

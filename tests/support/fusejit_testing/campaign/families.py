@@ -17,7 +17,7 @@ from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.grouped_check import check_grouped
 from fusejit_testing.programs.identities import identity_program, identity_program_by_python
-from fusejit_testing.programs.list_programs import check_lists, list_program, report_of
+from fusejit_testing.programs.list_programs import check_lists, list_program, report_of, set_program
 from fusejit_testing.programs.mutation_fuzzer import (
     PROGRAMS,
     SLOWEST,
@@ -133,7 +133,14 @@ def _forks(seed: int, jit: bool, folder: Path) -> None:
 
 
 def _lists(seed: int, jit: bool, folder: Path) -> None:
-    program = list_program(seed)
+    _check_containers(list_program(seed), jit, folder)
+
+
+def _sets(seed: int, jit: bool, folder: Path) -> None:
+    _check_containers(set_program(seed), jit, folder)
+
+
+def _check_containers(program: MutationProgram, jit: bool, folder: Path) -> None:
     for is_jitted in (False, True)[: 1 + jit]:
         check = partial(check_lists, folder=folder, jit=is_jitted)
         try:
@@ -180,6 +187,7 @@ def _text_of(error: BaseException) -> str:
 FAMILIES: dict[str, Family] = {
     "mutation": Family(24, partial(_mutations, PROGRAMS["mutation"])),
     "lists": Family(8, _lists),
+    "sets": Family(8, _sets),
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
     "identities": Family(10, _identities),

@@ -1,8 +1,9 @@
-"""Random programs that fill, change, exchange and return lists.
+"""Random programs that fill, change, exchange and return lists, or sets and dictionaries.
 
 Each is a function of one or two arrays and perhaps an int. It has lists of numbers ``a`` and ``b``,
 often two names of one list, a list of tuples ``t`` and a list of lists ``r``, which nested loops
-and conditionals change. What a program may raise, it raises for some of its inputs only.
+and conditionals change. Others have sets of numbers ``z`` and ``e``, a set of pairs ``p`` and a
+dictionary ``d``. What a program may raise, it raises for some of its inputs only.
 """
 
 from __future__ import annotations
@@ -36,12 +37,29 @@ from fusejit_testing.programs.list_templates import (
     WHILES,
 )
 from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, deadline, parse
+from fusejit_testing.programs.set_templates import (
+    ADDING,
+    COUNTS,
+    IN_ORDER,
+    KINDS_OF_KEYS,
+    PAIRS,
+    REMOVING,
+    SET_BEGINNINGS,
+    SET_HELPERS,
+    SET_READS,
+    SET_RESULTS,
+)
 
 SIZES = (0, 1, 2, 3, 4, 5, 5, 8, 8, 13)
 LONGEST_SHRUNK = 20.0  # seconds for one program that is made small
 LONGEST_SHRINKING = 90.0
-_NAMES = ("a", "b", "r", "t", "u", "k")
+_NAMES = ("a", "b", "r", "t", "u", "k", "z", "e", "p", "d")
 _TAKES = re.compile(r"({[abrt]})(?:\[|\.pop\()(\w+|{[in]})?[\])]")
+
+_ALIASES = (
+    *("{a} = {b}", "{b} = {a}", "{r}.append({a})", "{r}[{i}] = {a}"),
+    *("{z} = {e}", "{e} = {z}", "{z}, {e} = {e}, {z}", "if {c}:\n    {z} = {e}"),
+)
 
 Check = Callable[[MutationProgram], object]
 """Raises for a program that fails."""
@@ -72,6 +90,18 @@ class Maker:
         self.groups = [*groups, (READS, 3), (LESS_USUAL, rng.choice((0, 0, 2, 4)))]
         self.has_aliases = rng.random() < 0.4
 
+    def use_sets(self) -> None:
+        """Make statements about sets and dictionaries.
+
+        A program that removes keys from sets, or merges them, does not show their order: that of
+        a set which compiled code hands to Python may be another one.
+        """
+        rng = self.rng
+        self.kinds = rng.choice(KINDS_OF_KEYS)
+        self.groups = [(ADDING, 8), (SET_READS, 4), (NUMBERS, rng.choice((0, 1, 2)))]
+        self.groups.append((IN_ORDER, 1) if rng.random() < 0.2 else (REMOVING, rng.choice((2, 5))))
+        self.groups += [(PAIRS, rng.choice((0, 0, 3))), (COUNTS, rng.choice((0, 0, 3)))]
+
     def new_name(self, letter: str) -> str:
         """A name that the program does not have yet."""
         self.num_names += 1
@@ -96,8 +126,10 @@ class Maker:
             condition = rng.choice(CONDITIONS).replace("{x}[{j}]", self.element())
             text = text.replace("{c}", condition, 1)
         a, b = rng.choice((("a", "b"), ("a", "b"), ("b", "a")))
+        z, e = ("z", "e") if a == "a" else ("e", "z")
         fields = {
             **{"a": a, "b": b, "t": "t", "r": "r", "u": "u", "s": "s"},
+            **{"z": z, "e": e, "p": "p", "d": "d"},
             **{"x": rng.choice(self.arrays), "n": rng.choice("0112235"), "m": rng.choice("023456")},
             **{
                 "i": rng.choice((*self.indices, "-1", "k", "2")),
@@ -115,7 +147,7 @@ class Maker:
             choices = IN_LOOPS
         while True:
             template = self.rng.choice(choices)
-            is_alias = template in ("{a} = {b}", "{b} = {a}", "{r}.append({a})", "{r}[{i}] = {a}")
+            is_alias = template in _ALIASES
             if self.has_aliases or not is_alias or self.rng.random() < 0.1:
                 return self.filled(self.guarded(template))
 
@@ -242,6 +274,30 @@ def list_program(seed: int) -> MutationProgram:
     )
 
 
+def set_program(seed: int) -> MutationProgram:
+    """The program of a seed, with sets and dictionaries."""
+    rng = random.Random(f"sets {seed}")
+    dtypes = rng.choice(
+        (("int64",), ("int64",), ("int64", "int32"), ("float64",), ("int64", "bool"))
+    )
+    parameters = [Parameter(n, d, ("n",), "C") for n, d in zip("xy", dtypes, strict=False)]
+    maker = Maker(rng, [p.name for p in parameters], "")
+    maker.use_sets()
+    lines = ["k = 0", "u = None", "a, b, t = [], [], []"]
+    for name, choices in SET_BEGINNINGS.items():
+        is_another = name == "e" and rng.random() < 0.7
+        beginning = rng.choice(SET_BEGINNINGS["z"] if is_another else choices)
+        names = {"z": "e" if is_another else "z", "e": "e", "a": "a"}
+        lines.append(maker.filled(beginning, **names))
+    lines += [maker.compound(2) for _ in range(rng.choice((0, 1)))]
+    lines.append(maker.loop(0) if rng.random() < 0.8 else maker.while_loop(0))
+    lines += [maker.compound(1) for _ in range(rng.choice((0, 1, 2)))]
+    calls = tuple(_calls(rng))
+    body, returned = parse("\n".join(lines)), (rng.choice(SET_RESULTS),)
+    helpers = LIST_HELPERS + SET_HELPERS
+    return MutationProgram(seed, tuple(parameters), body, returned, "one", calls, outside=helpers)
+
+
 def _calls(rng: random.Random) -> Iterator[dict[str, int]]:
     for _ in range(5):
         size = rng.choice(SIZES)
@@ -262,6 +318,9 @@ def arguments_of(program: MutationProgram, call: int) -> tuple[Any, ...]:
             made.append(sizes[parameter.name])
             continue
         numbers: Any = rng.integers(-4, 13, sizes["n"])
+        if parameter.dtype in ("int32", "bool"):
+            made.append(numbers.astype(parameter.dtype))
+            continue
         special: list[Any] = [2**62, -(2**63), 2**63 - 1, 2**53 + 1]
         if parameter.dtype == "float64":
             numbers = numbers * 0.5

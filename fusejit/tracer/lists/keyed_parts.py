@@ -1,6 +1,7 @@
-"""The parts of a `TracedDict` that `fusejit.tracer.lists.dict_methods` is written with.
+"""The parts of dictionaries and sets that their methods are written with.
 
-Each stands for the method of `TracedDict` of its name, which is traced in its place.
+Each stands for the method of `KeyedContainer` or `TracedDict` of its name, which is traced in its
+place.
 """
 # mypy: disable-error-code="no-untyped-def"
 
@@ -11,24 +12,16 @@ def found(d, key):
     """The place of a key, or -1, and its slot."""
 
 
-def add_key(d, key, slot, value):
-    """Append a new key and its value; returns its place."""
+def add_key(d, key, slot):
+    """Append a new key; returns its place."""
 
 
 def remove_key(d, at, slot):
     """Take a key away."""
 
 
-def put_value(d, at, value):
-    """Replace a value."""
-
-
 def key_at(d, at):
     """The key at a place."""
-
-
-def value_at(d, at):
-    """The value at a place."""
 
 
 def num_places(d):
@@ -37,10 +30,6 @@ def num_places(d):
 
 def is_there(d, at):
     """Whether the key at a place was not deleted."""
-
-
-def made_by_factory(d):
-    """The value that a ``defaultdict`` makes for a new key."""
 
 
 def lacks_slots(d):
@@ -53,3 +42,19 @@ def double_slots(d):
 
 def enter(d, at):
     """Put the key at a place into the table, which has not got it."""
+
+
+def add_value(d, value):
+    """Append the value of a new key."""
+
+
+def put_value(d, at, value):
+    """Replace a value."""
+
+
+def value_at(d, at):
+    """The value at a place."""
+
+
+def made_by_factory(d):
+    """The value that a ``defaultdict`` makes for a new key."""

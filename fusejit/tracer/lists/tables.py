@@ -1,0 +1,30 @@
+"""Items of Python's in memory of the kernel: a loop over them need not be unrolled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, form_of
+from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.locations import current_location
+
+
+def has_one_form(items: Any) -> bool:
+    """Whether an object is a list or tuple whose items are all numbers, or alike tuples of them."""
+    if type(items) not in (list, tuple) or not items:
+        return False
+    form: ItemForm | None = form_of(items[0])
+    for item in items:
+        other = form_of(item)
+        form = None if form is None or other is None else form.joined(other)
+    return form is not None and not isinstance(form, ListForm)
+
+
+def table_of(items: Any) -> TracedList:
+    """The items in memory of the kernel."""
+    trace = current_trace()
+    made = TracedList(trace, trace.visit(("table", current_location())))
+    for item in items:
+        made.append(item)
+    return made
