@@ -164,6 +164,15 @@ class TextLeaf:
 
 
 @dataclass(frozen=True, slots=True)
+class CharactersLeaf:
+    """A string of characters: the first ``length`` items of the result ``numbers``."""
+
+    length: int
+    numbers: int
+    texts: Texts
+
+
+@dataclass(frozen=True, slots=True)
 class NumberColumn:
     """A number of each item: the graph's result ``values``, made a ``types[0]``.
 
@@ -243,6 +252,7 @@ ResultStructure = (
     | StaticLeaf
     | ChoiceLeaf
     | TextLeaf
+    | CharactersLeaf
     | ResultSequence
     | ResultMapping
     | ResultList

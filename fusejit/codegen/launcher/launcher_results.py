@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from fusejit.codegen.launcher.launcher_steps import LauncherSteps
 from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.traced import (
+    CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
     ItemColumns,
@@ -92,6 +93,10 @@ class LauncherResults(LauncherSteps):
         if isinstance(structure, TextLeaf):
             number = self.structure(ResultLeaf(structure.number))
             return f"{self.bind('texts', structure.texts)}.text({number})"
+        if isinstance(structure, CharactersLeaf):
+            length = self.structure(ResultLeaf(structure.length))
+            numbers = self.structure(ResultLeaf(structure.numbers))
+            return f"''.join({self.bind('texts', structure.texts)}.texts({numbers}[:{length}]))"
         if isinstance(structure, PathLeaf):
             return self.path(structure.path)
         if isinstance(structure, HostLeaf):
@@ -136,6 +141,9 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     if isinstance(structure, TextLeaf) and kind is ResultLeaf:
         number: Any = kind
         return [number(structure.number)]
+    if isinstance(structure, CharactersLeaf) and kind is ResultLeaf:
+        part: Any = kind
+        return [part(structure.length), part(structure.numbers)]
     if isinstance(structure, ResultList) and kind is ResultLeaf:
         leaf: Any = kind
         return [leaf(index) for index in indices_of(structure)]

@@ -7,7 +7,7 @@ import inspect
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable
-from types import CodeType, FunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,11 @@ class Calls:
         if is_stop(getattr(function, "__name__", "")):
             raise Fallback(f"{here()}: the program stops in a debugger")
         owner = getattr(function, "__self__", None)
+        if type(owner) is str and kind is BuiltinFunctionType:
+            handler = self._trace.handler(getattr(str, function.__name__))
+            made = NotImplemented if handler is None else handler(owner, *args, **kwargs)
+            if made is not NotImplemented:
+                return made
         if type(owner) in _GENERATORS and (drawn := self._trace.handler(draw)) is not None:
             return drawn(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
         if kind is MethodType:

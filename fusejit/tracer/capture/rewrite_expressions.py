@@ -112,6 +112,11 @@ class ExpressionRewriter(ast.NodeTransformer):
             return self._callback("load_closure", node, name, node)
         return node
 
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if node not in self.changed:
+            return node
+        return self._callback("displayed", node, "Text", node, *self._about(node))
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.visit(node.value)
         name = self.scope.mangle(node.attr)

@@ -14,8 +14,10 @@ from fusejit.ir.ops import GenericOp, HostCall, ReshapeOp
 from fusejit.ir.raw_reads import is_a, value_reader
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
+    CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
+    NumberColumn,
     PathLeaf,
     ResultDict,
     ResultLeaf,
@@ -34,7 +36,9 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.joined_text import JoinedText, copied
 from fusejit.tracer.lists.keyed_container import KeyedContainer
+from fusejit.tracer.lists.string_view import StringView
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.lists.traced_set import TracedSet
@@ -104,6 +108,8 @@ class Results:
             arrays[id(obj)] = obj
             for other in _choices(obj):
                 self._with_arrays(other, arrays)
+        elif isinstance(obj, StringView):
+            return self._string(obj, arrays)
         elif isinstance(obj, TracedText):
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
@@ -151,6 +157,14 @@ class Results:
         self._require_one_name(obj)
         self._uses[id(obj)] += 1
         return obj
+
+    def _string(self, obj: StringView, arrays: dict[int, TracedArray]) -> Any:
+        """A string of characters: one from outside is itself."""
+        if obj.path is not None:
+            return obj
+        made = obj if isinstance(obj, JoinedText) else copied(obj)
+        self._list(made.pieces, arrays)
+        return made
 
     def _require_one_name(self, obj: TracedList | KeyedContainer) -> None:
         """Leave containers to Python that may be one object in several places of the result."""
@@ -266,6 +280,13 @@ class Results:
             return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
             return self._filled(obj)
+        if isinstance(obj, JoinedText):
+            items = self._filled(obj.pieces)
+            assert isinstance(items.columns, NumberColumn)
+            return CharactersLeaf(items.length, items.columns.values, self.trace.owned(Texts))
+        if isinstance(obj, StringView):
+            assert obj.path is not None
+            return PathLeaf(obj.path)
         if isinstance(obj, TracedText):
             return TextLeaf(self._result_index(obj.number), self.trace.owned(Texts))
         if id(obj) in self._containers:

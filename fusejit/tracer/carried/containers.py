@@ -15,6 +15,7 @@ from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.unbound import Unbound
 from fusejit.tracer.lists.aliases import Aliases, AliasSets, ContainersByKey
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.joined_text import JoinedText
 from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.nested_list import NestedUses
 from fusejit.tracer.lists.traced_list import TracedList
@@ -22,7 +23,7 @@ from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 
-OWNED = (TracedList, KeyedContainer)
+OWNED = (TracedList, KeyedContainer, JoinedText)
 _REMEDY = "write {0} = {0}.copy() where it gets another name"
 
 

@@ -102,7 +102,7 @@ def items_of(obj: Any) -> Items | None:
         if not obj.ndim:
             raise numpy_raises("TypeError: iteration over a 0-d array")
         return Items(obj.extents[0], lambda k: obj[k])
-    if type(obj) is str and len(obj) > _FEW:
+    if type(obj) is str and (len(obj) > _FEW or current_trace().is_general):
         current_trace().captured_reads.ask_for_characters(obj)
     return None
 

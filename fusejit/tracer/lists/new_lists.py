@@ -11,6 +11,7 @@ from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import dict_methods, list_methods
 from fusejit.tracer.lists.displays import Display, Displays
+from fusejit.tracer.lists.joined_text import displayed_text
 from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.lists.traced_set import TracedSet
@@ -55,7 +56,17 @@ def _displayed_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed:
     return new_set(trace, ("set", *place), items, is_changed)
 
 
-_NEW = {"List": _displayed_list, "Dict": _displayed_dict, "Set": _displayed_set}
+def _displayed_text(trace: Trace, place: tuple[Any, ...], text: Any, is_changed: bool) -> Any:
+    key = trace.visit(("text", *place, current_location()))
+    return displayed_text(trace, key, text) if _is_traced(trace, key, is_changed) else text
+
+
+_NEW = {
+    "Text": _displayed_text,
+    "List": _displayed_list,
+    "Dict": _displayed_dict,
+    "Set": _displayed_set,
+}
 
 
 def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> Any:

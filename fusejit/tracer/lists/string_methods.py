@@ -103,5 +103,25 @@ def endswith(text, part):
     return True
 
 
+def append_all(items, text):
+    """Append the characters of a string to a list."""
+    for character in text:
+        items.append(character)
+
+
+def join_all(made, separator, items):
+    """``separator.join(items)``."""
+    is_first = True
+    for item in items:
+        if not is_first:
+            add(made, separator)
+        is_first = False
+        add(made, item)
+
+
+def add(text, piece):
+    """Append a string: see `JoinedText.append`."""
+
+
 def find_in(text, part):
     """``text.find(part)``: see `StringView.find`."""

@@ -57,6 +57,7 @@ class StringView(TracedContainer):
 
     python_type = str
     num_changes = 0
+    path: Path | None = None  # where a call finds it, if it is all of a string from outside
 
     def __init__(
         self,
@@ -68,7 +69,11 @@ class StringView(TracedContainer):
         of: Path | None = None,
     ) -> None:
         self.trace, self.home, self.load = trace, trace.block, load
-        self.start, self.length, self.step, self.of = start, length, step, of
+        self.start, self._length, self.step, self.of = start, length, step, of
+
+    def length(self) -> AffineExpr:
+        """The number of characters."""
+        return self._length
 
     def character(self, at: AffineExpr) -> TracedText | str:
         """The character at a place where there is one."""
@@ -76,7 +81,7 @@ class StringView(TracedContainer):
 
     def size(self) -> Any:
         """``len(text)``."""
-        return affine_number(self.trace, self.length)
+        return affine_number(self.trace, self.length())
 
     def truth(self) -> Any:
         """Whether there are characters."""
@@ -84,7 +89,7 @@ class StringView(TracedContainer):
 
     def items(self) -> Items:
         """The items of a loop over it."""
-        return Items(self.length, self._item, containers=(self,))
+        return Items(self.length(), self._item, containers=(self,))
 
     def _item(self, at: Any) -> TracedText | str:
         return self.character(as_affine(at))
@@ -92,11 +97,11 @@ class StringView(TracedContainer):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is not slice:
             what = "string index out of range"
-            return self.character(place_of(self.trace, index, self.length, "string", what))
+            return self.character(place_of(self.trace, index, self.length(), "string", what))
         step = 1 if index.step is None else index.step
         if type(step) is not int or not step:
             self._refuse()
-        first, count = map(as_affine_number, ends_of(self.trace, index, step, self.length))
+        first, count = map(as_affine_number, ends_of(self.trace, index, step, self.length()))
         start = self.start + first * self.step
         return StringView(self.trace, self.load, start, count, self.step * step, self.of)
 
@@ -169,7 +174,9 @@ def argument_text(trace: Trace, path: Path, text: str) -> StringView | None:
     if trace.table.get(text_key(path)) is not True:
         return None
     (points,) = read_columns(trace, path, TextClass(), text)
-    return StringView(trace, _reader(trace, points), _ZERO, points.extents[0], of=path)
+    made = StringView(trace, _reader(trace, points), _ZERO, points.extents[0], of=path)
+    made.path = path
+    return made
 
 
 def view_of_constant(trace: Trace, text: str) -> StringView:

@@ -68,14 +68,15 @@ class TracedText(TracedContainer):
         ok = _is_from(self.number, low, high)
         self.trace.emit(Assert(condition=ok.value(), reason=why, error=LEFT_TO_PYTHON))
 
-    def _require_character(self) -> None:
+    def require_character(self) -> None:
+        """Leave a string to Python that has not one character."""
         if not self.is_character:
             self._require(1, CHARACTERS, "uses a string as one character")
 
     # -- what programs do with it -----------------------------------------------------------------
     def size(self) -> Any:
         """``len(text)``, of a character."""
-        self._require_character()
+        self.require_character()
         return 1
 
     def truth(self) -> TracedArray:
@@ -89,7 +90,7 @@ class TracedText(TracedContainer):
 
     def point(self) -> TracedArray:
         """``ord(text)``."""
-        self._require_character()
+        self.require_character()
         return arithmetic(np.subtract, self.number, 1)
 
     def digit(self) -> TracedArray:

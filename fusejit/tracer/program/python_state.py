@@ -113,6 +113,14 @@ def is_shared(obj: Any, name: str) -> bool:
     return False
 
 
+def has_one_name(obj: Any) -> bool:
+    """Whether the user's frames lead to an object by one name of the innermost one alone."""
+    frames = user_frames()
+    held = frames[0].f_locals.items() if frames else ()
+    names = [name for name, one in held if is_of_program(name) and one is obj]
+    return len(names) == 1 and not is_shared(obj, names[0])
+
+
 def _is_of_the_trace(obj: Any) -> bool:
     kind = type(obj)
     is_known = kind.__module__.partition(".")[0] in ("fusejit", "numpy")

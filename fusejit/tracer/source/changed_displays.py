@@ -1,4 +1,4 @@
-"""Which lists, dictionaries and sets of a function's text its loops change: ``out.append(v)``.
+"""Which containers and strings of a function its loops change: ``out.append(v)``, ``s += c``.
 
 A trace finds that out by itself, one list in each attempt; from here it knows before.
 """
@@ -28,7 +28,8 @@ def changed_displays(function: ast.FunctionDef) -> set[ast.AST]:
             inside = {*nodes_of(loop.body)}
             names = {name for node in inside for name in _changed(node)}
             found |= {d for d, name in displays.items() if name in names and d not in inside}
-    return found
+    texts = {displays[d] for d in found if isinstance(d, ast.Constant)}  # of all or of none
+    return found | {d for d, name in displays.items() if name in texts}
 
 
 def _display(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -62,7 +63,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
 
 def _is_display(value: ast.expr) -> bool:
     match value:
-        case ast.List() | ast.Dict() | ast.Set():
+        case ast.List() | ast.Dict() | ast.Set() | ast.Constant(str()):
             return True
         case ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List()):
             return True

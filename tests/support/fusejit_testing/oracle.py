@@ -27,6 +27,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import host_environment, interpret
 from fusejit.ir.traced import (
+    CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
     PathLeaf,
@@ -224,6 +225,9 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             return paths(structure.path)
         case TextLeaf():
             return structure.texts.text(int(results[structure.number]))
+        case CharactersLeaf():
+            numbers = results[structure.numbers][: int(results[structure.length])]
+            return "".join(structure.texts.texts(numbers))
         case ChoiceLeaf():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return items[int(results[structure.which])]

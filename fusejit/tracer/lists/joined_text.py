@@ -1,0 +1,150 @@
+"""`JoinedText`: a string that the program makes of characters: ``out += c``, ``"".join(xs)``.
+
+Its characters are the items of a list of its own. ``out += c`` appends to it where no other name
+has the string, as CPython does, and to a copy elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.trace import Trace, current_trace
+from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.lists import string_methods
+from fusejit.tracer.lists.aliases import ContainersByKey
+from fusejit.tracer.lists.string_view import StringView, characters_of
+from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.ops.traced_text import TracedText, is_string
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
+from fusejit.tracer.program.python_state import has_one_name
+from fusejit.tracer.values.containers import TracedContainer
+
+_ZERO = AffineExpr.const(0)
+
+
+class JoinedText(StringView):
+    """A string that the program makes.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        A visit of the place in the program that makes it.
+    """
+
+    def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
+        super().__init__(trace, self._load, _ZERO, _ZERO)
+        self.key = key
+        trace.owned(ContainersByKey)[key] = self
+        self.pieces = TracedList(trace, (key, "pieces"))
+        self.pieces.require_form("")
+
+    def _load(self, at: AffineExpr) -> TracedText:
+        return TracedText(self.trace, self.pieces.load(at).number, is_character=True)
+
+    def length(self) -> AffineExpr:
+        """The number of characters at this place of the program."""
+        return self.pieces.length()
+
+    def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
+        """Start again with Python's string."""
+        if self.trace.table.get((self.key, "list")) is True:
+            self.trace.table[self.key, "list"] = (what, remedy)
+            raise Retrace
+        super().refuse(what, remedy)
+
+    # -- a container that names are bound to ------------------------------------------------------
+    def is_like(self, other: Any) -> bool:
+        """Whether another object is such a string."""
+        return isinstance(other, JoinedText)
+
+    def made_like(self, key: tuple[Any, ...]) -> JoinedText:
+        """A new string, which is empty."""
+        return JoinedText(self.trace, key)
+
+    def require_form_of(self, other: JoinedText) -> None:
+        """Nothing: all have characters."""
+
+    def moves_from(self, other: JoinedText) -> list[Any]:
+        """The stores that give this string the characters of another one."""
+        return self.pieces.moves_from(other.pieces)
+
+    def take(self, other: JoinedText) -> None:
+        """Have the characters of another string."""
+        self.pieces.take(other.pieces)
+
+    # -- what programs do with it -----------------------------------------------------------------
+    def __getitem__(self, index: Any) -> Any:
+        part = super().__getitem__(index)
+        return copied(part) if type(index) is slice else part  # this one's memory may change
+
+    def __iadd__(self, other: Any) -> JoinedText:
+        made = self if has_one_name(self) else copied(self)
+        made.append(other)
+        return made
+
+    def __add__(self, other: Any) -> JoinedText:
+        if self.trace.regions:
+            self.refuse("adds to a copy of a string in a loop", "write text += part")
+        made = copied(self)
+        made.append(other)
+        return made
+
+    def append(self, other: Any) -> None:
+        """Append the characters of a string."""
+        if isinstance(other, TracedText):
+            other.require_character()
+            self.pieces.append(other)
+        elif is_string(other):
+            self.trace.inlined(string_methods.append_all, (self.pieces, other))
+        else:
+            self.refuse(f"adds an object of type {type(other).__name__} to a string")
+
+
+def copied(text: StringView) -> JoinedText:
+    """A string of its own."""
+    trace = text.trace
+    made = JoinedText(trace, trace.visit(("copied text", current_location())))
+    made.append(text)
+    return made
+
+
+def displayed_text(trace: Trace, key: tuple[Any, ...], text: str) -> JoinedText:
+    """A string of the program's text to which a loop adds."""
+    made = JoinedText(trace, key)
+    made.append(text)
+    return made
+
+
+@primitive(str.join)
+def _join(separator: Any, items: Any) -> Any:
+    if not isinstance(items, TracedContainer | Items):
+        return NotImplemented
+    trace = current_trace()
+    made = JoinedText(trace, trace.visit(("joined text", current_location())))
+    trace.inlined(string_methods.join_all, (made, separator, items))
+    return made
+
+
+@primitive(string_methods.add)
+def _add(text: JoinedText, piece: Any) -> None:
+    text.append(piece)
+
+
+def _of_constant(name: str) -> None:
+    """A method of a constant string with a string of the kernel."""
+
+    @primitive(getattr(str, name))
+    def call(text: Any, *args: Any) -> Any:
+        if len(args) != 1 or not is_string(args[0]) or type(args[0]) is str:
+            return NotImplemented
+        return characters_of(text).user_attribute(name)(*args)
+
+    call.__name__ = name
+
+
+for _name in ("find", "index", "count", "startswith", "endswith"):
+    _of_constant(_name)
