@@ -141,7 +141,6 @@ class Dispatcher:
                 return type(arg).__fuse_jit_call__(self.entry_stub.function, args)
         for differs in self.raised.guards:
             if not differs(*args):
-                self.tiering.look_later(args)
                 return self.raised.run_expected(args)
         if not self.state.identity.holds():
             return self.rerun_after_redefinition(args)

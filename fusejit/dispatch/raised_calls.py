@@ -24,7 +24,8 @@ from fusejit.dataclass import replace
 from fusejit.dispatch.function_state import FunctionState
 
 COUNTED_AT = 8  # calls that raise, before it is counted how many of all calls do
-COUNTED_AGAIN = 4  # times as many, until it is counted again
+COUNTED_AGAIN = 4  # times as many more, until it is counted again
+COUNTED_AFTER = 512  # more at most
 MAX_MISTAKES = 4
 MAX_KINDS = 4  # that have guards; others are looked up as before
 
@@ -82,7 +83,8 @@ class RaisedCalls:
         """One more call has raised."""
         self._calls += 1
         is_often = self._calls >= self._counted_at
-        self._counted_at *= COUNTED_AGAIN if is_often else 1
+        if is_often:
+            self._counted_at += min(COUNTED_AGAIN * self._counted_at, COUNTED_AFTER)
         self._counts(args, is_often=is_often)
 
     def _add(self, args: Sequence[Any]) -> None:

@@ -90,10 +90,10 @@ class TieringPolicy:
         self.notify_watchers()
         return self.interpreted
 
-    def look_later(self, args: tuple[Any, ...]) -> None:
+    def _look_later(self, args: tuple[Any, ...]) -> None:
         """Have Python go on: the call that was to be looked at is one of those that raise."""
         interpreted = self.interpreted
-        if interpreted is None or self._variants.compiled or self._variants.all_segmented:
+        if interpreted is None or self._variants.all_segmented:
             return
         if interpreted.guard.calls >= interpreted.guard.due:
             self.demote(interpreted.estimate, args, interpreted.variants)
@@ -148,7 +148,9 @@ class TieringPolicy:
         trial = self.trial
         if isinstance(trial, RaiseTrial):
             trial.count_raised(args)
-        elif trial is None and is_often and self.costs is not None and self._variants.compiled:
+        elif not self._variants.compiled:
+            self._look_later(args)
+        elif trial is None and is_often and self.costs is not None:
             with self._state.lock:
                 self._replace_trial(RaiseTrial(self._decide_by_raises))
 
