@@ -36,9 +36,7 @@ class RaiseTrial:
         last one.
     """
 
-    def __init__(
-        self, decided: Callable[[RaiseTrial, int, int, tuple[Any, ...]], None]
-    ) -> None:
+    def __init__(self, decided: Callable[[RaiseTrial, int, int, tuple[Any, ...]], None]) -> None:
         self.raised = self.returned = 0
         self._decided = decided
         self._launchers: dict[int, Callable[..., Any]] = {}
