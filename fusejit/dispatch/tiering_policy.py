@@ -19,7 +19,7 @@ from fusejit.path_resolver import resolver
 from fusejit.stages import Compiled, Traced
 from fusejit.tiering.cost_estimate import PART, CostEstimate, estimate_cost
 from fusejit.tiering.interpreted_function import InterpretedFunction
-from fusejit.tiering.raise_trial import RaiseTrial, raises_too_often
+from fusejit.tiering.raise_trial import NOTHING_SAVED, RaiseTrial, raises_too_often
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE, REPROFILE_BACKOFF
 from fusejit.tiering.timed_trial import TimedTrial, may_be_tried, may_take_long
 
@@ -90,14 +90,6 @@ class TieringPolicy:
         self.notify_watchers()
         return self.interpreted
 
-    def _look_later(self, args: tuple[Any, ...]) -> None:
-        """Have Python go on: the call that was to be looked at is one of those that raise."""
-        interpreted = self.interpreted
-        if interpreted is None or self._variants.all_segmented:
-            return
-        if interpreted.guard.calls >= interpreted.guard.due:
-            self.demote(interpreted.estimate, args, interpreted.variants)
-
     def notify_watchers(self) -> None:
         """Notify watchers that the profitability of the function may have changed."""
         for changed in self.watchers:
@@ -146,13 +138,25 @@ class TieringPolicy:
     def count_raised(self, args: tuple[Any, ...], *, is_often: bool) -> None:
         """A call has raised; count from now on how many do, if that comes often."""
         trial = self.trial
+        if self._options.fullgraph or not self._options.tiering:
+            return
         if isinstance(trial, RaiseTrial):
             trial.count_raised(args)
-        elif not self._variants.compiled:
-            self._look_later(args)
-        elif trial is None and is_often and self.costs is not None:
+        elif not self._variants.compiled and not self._variants.all_segmented:
+            self._leave_raising(args, is_often=is_often)
+        elif trial is None and is_often and self._variants.compiled and self.costs is not None:
             with self._state.lock:
                 self._replace_trial(RaiseTrial(self._decide_by_raises))
+
+    def _leave_raising(self, args: tuple[Any, ...], *, is_often: bool) -> None:
+        """Leave calls to Python of which none has been compiled, or none shall be."""
+        interpreted = self.interpreted
+        if interpreted is None and is_often:
+            self.demote(NOTHING_SAVED, args)
+        elif interpreted is not None and interpreted.guard.calls >= interpreted.guard.due:
+            self.demote(
+                interpreted.estimate, args, interpreted.variants
+            )  # another call is looked at
 
     def _decide_by_raises(
         self, trial: RaiseTrial, raised: int, returned: int, args: tuple[Any, ...]

@@ -20,6 +20,9 @@ from fusejit.tiering.cost_estimate import CostEstimate
 COUNTED = 64  # calls, of which it is counted how many raise
 RAISED_NS = 8_000  # what a call that raises costs besides what it costs in Python
 
+NOTHING_SAVED = CostEstimate(0.0, RAISED_NS, is_scalar=False, is_conditional=True)
+"""Of a function of which all calls raise."""
+
 
 def raises_too_often(estimate: CostEstimate, raised: int, returned: int) -> bool:
     """Whether calls that raise cost more than the others save."""
