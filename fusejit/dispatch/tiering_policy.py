@@ -225,6 +225,19 @@ class TieringPolicy:
             else all(s.runs_interpreted for s in segmented)
         )
 
+    def compiles_nothing(self, asked: set[int]) -> bool:
+        """Whether nothing is compiled in the function and what it calls, besides what is ``asked``.
+
+        So functions that call each other are taken together. Adds itself to ``asked``.
+        """
+        if id(self) in asked:
+            return True
+        asked.add(id(self))
+        segmented = self._variants.all_segmented
+        if self._variants.compiled or not segmented:
+            return self.runs_interpreted
+        return all(each.compiles_nothing(asked) for each in segmented)
+
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
