@@ -37,8 +37,8 @@ class RaisedCalls:
     ----------
     state : FunctionState
     counts : callable
-        Is given the arguments of each call that has raised, and whether it comes often: after some
-        calls, and after ever more of them.
+        Is given the arguments of each call that has raised, whether that comes often (after some
+        calls, and after ever more of them), and whether a guard has told so.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RaisedCalls:
         except Exception:
             if self._state.options.tiering and not self._state.options.fullgraph:
                 self._add(args)
-            self._count(args)
+            self._count(args, is_guarded=False)
             raise
 
     def run_expected(self, args: tuple[Any, ...]) -> Any:
@@ -73,19 +73,19 @@ class RaisedCalls:
         try:
             result = self._state.run_python(*args)
         except Exception:
-            self._count(args)
+            self._count(args, is_guarded=True)
             raise
         self._mistakes += 1
         self.forget()
         return result
 
-    def _count(self, args: tuple[Any, ...]) -> None:
+    def _count(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
         """One more call has raised."""
         self._calls += 1
         is_often = self._calls >= self._counted_at
         if is_often:
             self._counted_at += min(COUNTED_AGAIN * self._counted_at, COUNTED_AFTER)
-        self._counts(args, is_often=is_often)
+        self._counts(args, is_often=is_often, is_guarded=is_guarded)
 
     def _add(self, args: Sequence[Any]) -> None:
         """A call has raised."""

@@ -135,13 +135,18 @@ class TieringPolicy:
                 tries_long=may_take_long(estimate),
             )
 
-    def count_raised(self, args: tuple[Any, ...], *, is_often: bool) -> None:
-        """A call has raised; count from now on how many do, if that comes often."""
+    def count_raised(
+        self, args: tuple[Any, ...], *, is_often: bool, is_guarded: bool = False
+    ) -> None:
+        """A call has raised; count from now on how many do, if that comes often.
+
+        A guard has told so if it ``is_guarded``.
+        """
         trial = self.trial
         if self._options.fullgraph or not self._options.tiering:
             return
         if isinstance(trial, RaiseTrial):
-            trial.count_raised(args)
+            trial.count_raised(args, is_guarded=is_guarded)
         elif not self._variants.compiled and not self._variants.all_segmented:
             self._leave_raising(args, is_often=is_often)
         elif trial is None and is_often and self._variants.compiled and self.costs is not None:
@@ -159,14 +164,14 @@ class TieringPolicy:
             )  # another call is looked at
 
     def _decide_by_raises(
-        self, trial: RaiseTrial, raised: int, returned: int, args: tuple[Any, ...]
+        self, trial: RaiseTrial, raised_ns: float, returned: int, args: tuple[Any, ...]
     ) -> None:
         """Leave the function to Python if calls that raise cost more than the others save."""
         with self._state.lock:
             if self.trial is not trial:
                 return
             compiled, costs = self._variants.compiled, self.costs
-            self._raises_often = costs is not None and raises_too_often(costs, raised, returned)
+            self._raises_often = costs is not None and raises_too_often(costs, raised_ns, returned)
             if compiled and costs is not None and self._raises_often:
                 self.trial, self._variants.compiled = None, ()
                 self.demote(costs, args, compiled)

@@ -19,14 +19,15 @@ from fusejit.tiering.cost_estimate import CostEstimate
 
 COUNTED = 64  # calls, of which it is counted how many raise
 RAISED_NS = 8_000  # what a call that raises costs besides what it costs in Python
+LOOKED_UP_NS = 15_000  # and more, if no guard has told it
 
 NOTHING_SAVED = CostEstimate(0.0, RAISED_NS, is_scalar=False, is_conditional=True)
 """Of a function of which all calls raise."""
 
 
-def raises_too_often(estimate: CostEstimate, raised: int, returned: int) -> bool:
+def raises_too_often(estimate: CostEstimate, raised_ns: float, returned: int) -> bool:
     """Whether calls that raise cost more than the others save."""
-    return raised * RAISED_NS > returned * (estimate.numpy_ns - estimate.compiled_ns)
+    return raised_ns > returned * (estimate.numpy_ns - estimate.compiled_ns)
 
 
 class RaiseTrial:
@@ -35,12 +36,13 @@ class RaiseTrial:
     Parameters
     ----------
     decided : callable
-        Is called with how many of the calls raised and returned, and with the arguments of the
-        last one.
+        Is called with what the calls that raised have cost, in nanoseconds, with how many others
+        there were, and with the arguments of the last one.
     """
 
-    def __init__(self, decided: Callable[[RaiseTrial, int, int, tuple[Any, ...]], None]) -> None:
+    def __init__(self, decided: Callable[[RaiseTrial, float, int, tuple[Any, ...]], None]) -> None:
         self.raised = self.returned = 0
+        self.raised_ns = 0.0
         self._decided = decided
         self._launchers: dict[int, Callable[..., Any]] = {}
 
@@ -57,11 +59,12 @@ class RaiseTrial:
 
         return self._launchers.setdefault(id(variant), counted)
 
-    def count_raised(self, args: tuple[Any, ...]) -> None:
-        """A call that no variant served has raised."""
+    def count_raised(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
+        """A call that no variant served has raised; whether a guard has told so."""
         self.raised += 1
+        self.raised_ns += RAISED_NS + (not is_guarded) * LOOKED_UP_NS
         self._look(args)
 
     def _look(self, args: tuple[Any, ...]) -> None:
         if self.raised + self.returned == COUNTED:
-            self._decided(self, self.raised, self.returned, args)
+            self._decided(self, self.raised_ns, self.returned, args)
