@@ -108,8 +108,9 @@ class SegmentedFunction:
 
     def compiles_nothing(self, asked: set[int]) -> bool:
         """Whether nothing in it is compiled, nor in what it calls, besides what is ``asked``."""
-        sites = [] if self.helper is None else self.helper.sites
-        return all(part.compiles_nothing(asked) for part in (*self.segments, *sites))
+        parts: list[SegmentCall | CallSite] = [*self.segments]
+        parts += [] if self.helper is None else self.helper.sites
+        return all(part.compiles_nothing(asked) for part in parts)
 
     @property
     def depends_on_sizes(self) -> bool:
