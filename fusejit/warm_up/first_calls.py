@@ -44,6 +44,7 @@ from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, re
 SETTLED = 64  # calls of a function without loops, before most calls pass unchecked
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
 FEW = 64  # items or passes; nested loops over fewer do not run long
+LONG_SECONDS = 5e-5  # of a call, for which a check in Python takes no time
 GROWTH = 2  # times as large as those of counted calls, up to which arguments are alike
 LEAST_LIMIT = 16  # up to which all sizes are alike
 MAX_DEPTH = 4  # nested calls; a deeper recursion uses one frame a call
@@ -187,13 +188,17 @@ class FirstCalls:
         if seen:
             self._limits = [*map(max, seen, self._limits)]
         is_as_seen = len(seen) == len(args) and all(map(operator.le, sizes, seen))
+        is_loaded = compiler_is_loaded()
+        is_long = self.seconds > LONG_SECONDS * self._calls
         if self._calls < SETTLED or not is_as_seen or tuple in map(type, args):
+            return self._timed(counted, args)
+        if not is_loaded and not is_long:
             return self._timed(counted, args)
         guard = self._entry_stub.guard
         passed = 0 if guard is None else max(0, guard.calls - 1)
         most = int(LOOK_SECONDS * self._calls / max(self.seconds, 1e-9))
         expected = [Expected(limit=limit, no_array=True) for limit in self._limits]
-        guard = CallGuard(expected, 1 + min(most, SAMPLE), self._function)
+        guard = CallGuard(expected, 1 + min(most, SAMPLE), self._function, may_load=is_loaded)
         self._entry_stub.install_body(FunctionBody.of(self._function, self._run), guard)
         return self._timed(self._run, args, passed)
 

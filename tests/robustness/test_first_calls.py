@@ -233,6 +233,7 @@ def test_no_compiler_is_loaded_for_what_is_python_s(
         "for k in range(3000): account.add(k)\n"
         "assert account.total == sum(range(3000))\n"
         "assert [digits(k) for k in (0, 7, 123)] == [0, 7, 6]\n"
+        "assert {digits(10**1000) for _ in range(99)} == {1}\n"
         "packages = {name.split('.')[0] for name in sys.modules}\n"
         "assert not packages & {'numba', 'llvmlite'}, packages\n"
         "assert 'fusejit.dispatch.dispatcher' not in sys.modules\n",
