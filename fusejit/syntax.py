@@ -65,16 +65,24 @@ def run_text(text: str, filename: str, names: dict[str, Any]) -> None:
     exec(compile(text, filename, "exec"), names)
 
 
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+"""The fields of classes of nodes, but for ``ctx``."""
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below ``node``, as `ast.iter_child_nodes` has them, but for ``ctx``.
 
     All that is traced is walked many times, and whether a name is read or bound says ``node.ctx``.
     """
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(name for name in node._fields if name != "ctx")
     found: list[ast.AST] = []
-    for name in node._fields:
-        if name == "ctx":
-            continue
+    for name in names:
         value = getattr(node, name, None)
+        if value is None or type(value) is str:
+            continue
         if isinstance(value, ast.AST):
             found.append(value)
         elif type(value) is list:

@@ -8,15 +8,17 @@ frame of the segment has the line that raised, and stands for that of the call.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TypeVar
 
 from fusejit.package_files import is_package_code
 
 SEGMENTS = "_segments"  # the name under which a split function finds its segments begins so
 _MOST = 16  # frames of the user's in succession: those below have been cut, as in a recursion
+_MAX_PLACES = 256  # in code, of which it is known whether they call a segment
 
 E = TypeVar("E", bound=BaseException)
 
@@ -26,7 +28,7 @@ def strip_frames(error: E) -> E:
 
     Returns ``error``. A traceback of nothing but such frames stays whole.
     """
-    return _without(error, lambda entry: is_package_code(entry.tb_frame.f_code))
+    return _without(error, _is_ours)
 
 
 def strip_segment_calls(error: E) -> E:
@@ -34,13 +36,7 @@ def strip_segment_calls(error: E) -> E:
 
     The names in them are read before: see `fusejit.tracer.breaks.kept_names`.
     """
-    return _without(
-        error,
-        lambda entry: (
-            is_package_code(entry.tb_frame.f_code)
-            or (entry.tb_next is not None and _calls_segment(entry))
-        ),
-    )
+    return _without(error, _is_ours_or_calls_segment)
 
 
 def strip_all_frames(error: E) -> E:
@@ -74,12 +70,25 @@ def _without(error: E, is_cut: Callable[[TracebackType], bool]) -> E:
     return error
 
 
+def _is_ours(entry: TracebackType) -> bool:
+    return is_package_code(entry.tb_frame.f_code)
+
+
+def _is_ours_or_calls_segment(entry: TracebackType) -> bool:
+    return _is_ours(entry) or (entry.tb_next is not None and _calls_segment(entry))
+
+
 def _calls_segment(entry: TracebackType) -> bool:
-    """Whether a split function calls a segment there: such a call has no extent in the source."""
-    code = entry.tb_frame.f_code
+    """Whether a split function calls a segment there."""
+    return _is_segment_call(entry.tb_frame.f_code, entry.tb_lasti)
+
+
+@functools.lru_cache(maxsize=_MAX_PLACES)
+def _is_segment_call(code: CodeType, at: int) -> bool:
+    """Whether an instruction calls a segment: such a call has no extent in the source."""
     names = code.co_freevars + code.co_cellvars + code.co_varnames
     if not any(name.startswith(SEGMENTS) for name in names):
         return False
-    place = next(itertools.islice(code.co_positions(), entry.tb_lasti // 2, None))
+    place = next(itertools.islice(code.co_positions(), at // 2, None))
     line, end_line, column, end_column = place
     return (line, column) == (end_line, end_column) and column is not None

@@ -49,7 +49,7 @@ from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
-from fusejit.tiering.timed_trial import discard_timings, may_be_tried
+from fusejit.tiering.timed_trial import discard_timings
 from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.flow.raises import may_raise_deferred
 from fusejit.tracer.program.fallback import Fallback
@@ -83,10 +83,10 @@ class Dispatcher:
         self.entry_stub = state.entry_stub
         self.diagnostics = state.diagnostics
         self.signatures = CallSignatures()
-        self.raised = RaisedCalls(state)
         self.installer = EntryInstaller(state)
         self.postponed = PostponedTraces(state, self.installer)
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
+        self.raised = RaisedCalls(state, self.tiering.count_raised)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
         state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
         state.entry_stub.connect(self.dispatch_miss, self.recover)
@@ -141,9 +141,7 @@ class Dispatcher:
                 return type(arg).__fuse_jit_call__(self.entry_stub.function, args)
         for differs in self.raised.guards:
             if not differs(*args):
-                result = self.state.run_python(*args)
-                self.raised.has_returned()
-                return result
+                return self.raised.run_expected(args)
         if not self.state.identity.holds():
             return self.rerun_after_redefinition(args)
         if self.variants.passed is not None:
@@ -171,6 +169,7 @@ class Dispatcher:
         result = self.tiering.tried_again(args)
         if not isinstance(result, Outcome):
             return result
+        missed = missed if result is MISS else result
         if missed.is_fault:
             self.state.fallback_cache.add_signature(args, missed)
         return missed
@@ -408,8 +407,7 @@ class Dispatcher:
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
         self.variants.measured = None
-        if estimate is not None and may_be_tried(estimate, traced.graph):
-            self.tiering.try_out(variant, estimate)
+        self.tiering.entered(variant, estimate)
         if self.options.is_segment:  # nobody but us has its arguments
             self.state.allowance.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))

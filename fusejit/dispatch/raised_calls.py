@@ -23,6 +23,9 @@ from fusejit.codegen.launcher.call_guard import (
 from fusejit.dataclass import replace
 from fusejit.dispatch.function_state import FunctionState
 
+COUNTED_AT = 8  # calls that raise, before it is counted how many of all calls do
+COUNTED_AGAIN = 4  # times as many more, until it is counted again
+COUNTED_AFTER = 512  # more at most
 MAX_MISTAKES = 4
 MAX_KINDS = 4  # that have guards; others are looked up as before
 
@@ -33,6 +36,9 @@ class RaisedCalls:
     Parameters
     ----------
     state : FunctionState
+    counts : callable
+        Is given the arguments of each call that has raised, whether that comes often (after some
+        calls, and after ever more of them), and whether a guard has told so.
 
     Attributes
     ----------
@@ -40,8 +46,10 @@ class RaisedCalls:
         One for each kind of them: given the arguments of a call, whether it differs.
     """
 
-    def __init__(self, state: FunctionState) -> None:
+    def __init__(self, state: FunctionState, counts: Callable[..., None]) -> None:
         self._state = state
+        self._counts = counts
+        self._calls, self._counted_at = 0, COUNTED_AT
         self.guards: tuple[Callable[..., bool], ...] = ()
         self._kinds: list[list[Expected]] = []
         self._mistakes = 0
@@ -57,7 +65,27 @@ class RaisedCalls:
         except Exception:
             if self._state.options.tiering and not self._state.options.fullgraph:
                 self._add(args)
+            self._count(args, is_guarded=False)
             raise
+
+    def run_expected(self, args: tuple[Any, ...]) -> Any:
+        """A call that a guard takes for one of those that raise."""
+        try:
+            result = self._state.run_python(*args)
+        except Exception:
+            self._count(args, is_guarded=True)
+            raise
+        self._mistakes += 1
+        self.forget()
+        return result
+
+    def _count(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
+        """One more call has raised."""
+        self._calls += 1
+        is_often = self._calls >= self._counted_at
+        if is_often:
+            self._counted_at += min(COUNTED_AGAIN * self._counted_at, COUNTED_AFTER)
+        self._counts(args, is_often=is_often, is_guarded=is_guarded)
 
     def _add(self, args: Sequence[Any]) -> None:
         """A call has raised."""
@@ -73,11 +101,6 @@ class RaisedCalls:
         self._kinds = [expected, *self._kinds][:MAX_KINDS]
         guards = [CallGuard(expected, NEVER, self._state.function) for expected in self._kinds]
         self.guards = tuple(guard.rejects for guard in guards)
-
-    def has_returned(self) -> None:
-        """A call that passed has not raised."""
-        self._mistakes += 1
-        self.forget()
 
     def forget(self) -> None:
         """The function was replaced, or it is not so."""

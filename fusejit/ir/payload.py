@@ -88,7 +88,9 @@ class Payload:
         used = set(self.results)
         for instr in self.instrs:
             used.update(instr.operands)
-        return frozenset(u for u in used | self.gathered() if u < self.num_arguments)
+            if instr.op == "extract":
+                used.add(instr.attr)
+        return frozenset(used.intersection(range(len(self.arguments))))
 
     def reads_init(self, index: int) -> bool:
         """Whether the element of init ``index`` is read."""

@@ -106,6 +106,12 @@ class SegmentedFunction:
         """Whether nothing in it is compiled or pays: the function itself runs."""
         return not self.segments if self.profiler is None else self.profiler.runs_interpreted
 
+    def compiles_nothing(self, asked: set[int]) -> bool:
+        """Whether nothing in it is compiled, nor in what it calls, besides what is ``asked``."""
+        parts: list[SegmentCall | CallSite] = [*self.segments]
+        parts += [] if self.helper is None else self.helper.sites
+        return all(part.compiles_nothing(asked) for part in parts)
+
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
@@ -230,9 +236,21 @@ class CallSite:
 
     @property
     def is_fused(self) -> bool:
-        """Whether it calls a fused function that pays."""
+        """Whether it calls a fused function that pays.
+
+        A recursion by itself does not: functions that call each other do not pay for each other.
+        """
+        asked: set[int] = set()
         return not all(
-            state is not None and state.tiering.runs_interpreted for state in self._states()
+            state is not None
+            and (state.tiering.runs_interpreted or state.tiering.compiles_nothing(asked))
+            for state in self._states()
+        )
+
+    def compiles_nothing(self, asked: set[int]) -> bool:
+        """Whether nothing is compiled in what it calls, besides what is ``asked`` already."""
+        return self.was_called and all(
+            state is not None and state.tiering.compiles_nothing(asked) for state in self._states()
         )
 
     @property
@@ -305,6 +323,12 @@ class SegmentCall:
         """Whether Python runs its statements, as compiling them does not pay."""
         return self.chosen is not None and (
             self.state is None or self.state.tiering.runs_interpreted
+        )
+
+    def compiles_nothing(self, asked: set[int]) -> bool:
+        """Whether nothing in it is compiled, nor in what it calls, besides what is ``asked``."""
+        return self.was_called and (
+            self.state is None or self.state.tiering.compiles_nothing(asked)
         )
 
     @property

@@ -40,11 +40,13 @@ from fusejit.ir.ops import (
 from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Buffer, Value
+from fusejit.tiering.list_costs import KERNELS, list_memory, made_ns
 
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers
 SCALAR = 70  # an operation on NumPy's numbers, an element that is read or stored
-LIST_ITEM = 10  # a number in a list from outside that is read
+LIST_ITEM = 10  # a number in a list that is read
+LIST_STORE = 20  # an item that is stored or appended
 UFUNC = 450  # a call of a ufunc, and the array of its result
 SUM = 900
 REDUCTION = 1800  # a call of max, prod, ...
@@ -92,7 +94,7 @@ class CostEstimate:
     is_conditional : bool
         Whether other values may lead another way through the program.
     is_guess : bool
-        Whether only the kernel knows how often some loop runs.
+        Whether only the kernel knows how often some loop runs, or how many items it returns.
     is_measured : bool
         Whether calls were timed.
     """
@@ -141,7 +143,7 @@ def cost_of_sizes(
 ) -> CostEstimate:
     """What a traced function costs both ways for a call with these values of symbols."""
     graph = traced.graph
-    estimate = _Estimate(graph, sizes)
+    estimate = _Estimate(graph, sizes, list_memory(traced))
     numpy_ns, kernel_ns = estimate.block(graph.block, 0)
     arrays = sum(buffer.origin is not None for buffer in graph.buffers)
     handed = arrays + len(graph.scalars) + len(graph.symbols) + len(traced.checks) / 2
@@ -153,7 +155,8 @@ def cost_of_sizes(
         assert column.origin is not None
         of = column.origin.attr.steps[-1][1].of  # a class of `fusejit.ir.list_columns`
         ours += of.nanoseconds * estimate.points(column.type.extents)
-    ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
+    made = made_ns(traced.structure)
+    ours += made + sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
     asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)
     return CostEstimate(
@@ -161,14 +164,15 @@ def cost_of_sizes(
         ours,
         is_scalar,
         is_conditional=asks or bool(graph.guards),
-        is_guess=estimate.is_guess,
+        is_guess=estimate.is_guess or made > 0,
     )
 
 
-def _columns(graph: Graph) -> frozenset[Value]:
-    """The columns of lists from outside."""
+def _columns(graph: Graph, lists: frozenset[Buffer]) -> frozenset[Value]:
+    """The columns of lists, from outside and of ``lists`` that the kernel fills."""
     loads = [op for op in walk(graph.block) if isinstance(op, Load)]
-    return frozenset(op.results[0] for op in loads if _is_column(op.view.buffer))
+    found = [op for op in loads if _is_column(op.view.buffer) or op.view.buffer in lists]
+    return frozenset(op.results[0] for op in found)
 
 
 def _is_column(buffer: Buffer) -> bool:
@@ -178,7 +182,9 @@ def _is_column(buffer: Buffer) -> bool:
 class _Estimate:
     """Nanoseconds of blocks, in NumPy and compiled; where they stand decides about launches."""
 
-    def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, graph: Graph, sizes: Mapping[str, int], lists: frozenset[Buffer] = frozenset()
+    ) -> None:
         self.sizes = dict(sizes)
         self.graph = graph
         self.is_guess = False
@@ -186,7 +192,8 @@ class _Estimate:
         self.asked = _only_asked(graph)
         self.used = _used(graph)
         self.augmented = _augmented(graph)
-        self.columns = _columns(graph)
+        self.lists = lists
+        self.columns = _columns(graph, lists)
 
     def block(self, block: Block, depth: int) -> tuple[float, float]:
         """A block that the launcher runs, in ``depth`` loops of its own, if it has host calls."""
@@ -228,7 +235,8 @@ class _Estimate:
             return (ASSIGN + 4 * points, 2 * points) if points > 1 else (SCALAR, 2)
         elif isinstance(op, Store) and op.view.buffer.origin is None and not op.view.type.rank:
             is_counter = not op.view.buffer.type.rank  # the length of a list
-            return (0.0 if is_counter else STATEMENT), 0.3
+            item = LIST_STORE if op.view.buffer in self.lists else STATEMENT
+            return (0.0 if is_counter else item), 0.3
         elif isinstance(op, Store):
             points = self.points(op.view.extents)
             if op in self.augmented:
@@ -250,7 +258,8 @@ class _Estimate:
     def generic(self, op: GenericOp) -> tuple[float, float]:
         points = self.points(op.domain)
         own = points * (POINT_PS + payload_ps(op.payload)) / 1000
-        if not op.domain and (not op.payload.instrs or self.asked.issuperset(op.results)):
+        is_asked = op.name in KERNELS or self.asked.issuperset(op.results)
+        if not op.domain and (not op.payload.instrs or is_asked):
             return 0.0, own  # a name, and what only we ask
         if not op.domain:
             kinds = {v.kind for v in op.results}

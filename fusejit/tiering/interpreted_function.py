@@ -45,8 +45,8 @@ class InterpretedFunction:
         Those of the call that was looked at.
     next_reprofile : int
         After how many calls another one is looked at, as sizes may hide in objects.
-    variant : Compiled, optional
-        What was compiled and was slower by the clock; it is timed again where it is looked at.
+    variants : tuple of Compiled, optional
+        What was compiled and was slower; it is tried again where a call is looked at.
 
     Attributes
     ----------
@@ -60,10 +60,10 @@ class InterpretedFunction:
         function: FunctionType,
         args: Sequence[Any],
         next_reprofile: int = FIRST_REPROFILE,
-        variant: Compiled | None = None,
+        variants: tuple[Compiled, ...] = (),
     ) -> None:
         self.estimate = estimate
-        self.variant = variant
+        self.variants = variants
         is_looked_at = next_reprofile <= LAST_REPROFILE and estimate.is_conditional
         has_arrays = any(is_a(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at

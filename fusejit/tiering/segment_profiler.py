@@ -28,6 +28,7 @@ from fusejit.codegen.launcher.call_guard import (
     unwatched_open,
 )
 from fusejit.dataclass import replace
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
 from fusejit.tracer.breaks.split_result import InterpretedParts
@@ -142,14 +143,25 @@ class SegmentProfiler:
         self._is_asked = False  # the next call decides again: functions may call each other
 
     def first(self, *args: Any) -> Any:
-        """A call through all segments; then it is known which of them pay."""
+        """A call through all segments; then it is known which of them pay.
+
+        So it is for a call that raises, as the last one of a generator does: those that it has not
+        come to stay segments.
+        """
         if self._depth >= MAX_SEGMENT_DEPTH:
             return self.original(*args)
         self._depth += 1
         try:
             result = self.split(*args)
-        finally:
+        except Exception as error:
             self._depth -= 1
+            if not isinstance(error, RecursionError | MemoryError) and not is_from_handler(error):
+                self._decide(args)
+            raise
+        except BaseException:
+            self._depth -= 1
+            raise
+        self._depth -= 1
         self._decide(args)
         return result
 
@@ -182,7 +194,8 @@ class SegmentProfiler:
         try:
             return self.first(*args)
         except BaseException:
-            self._reprofile_next_call()
+            if self._is_asked:
+                self._reprofile_next_call()
             raise
 
     def _decide(self, args: Sequence[Any]) -> None:

@@ -10,19 +10,28 @@ million. The time that the calls take in Python decides:
   afford it (`fusejit.budget.speculation`).
 - A call whose loops run long is compiled at once: where the arguments give the number of passes,
   before it starts; otherwise Python counts the passes of a restartable call, abandons it and
-  starts it again, compiled (`counted_loops`).
+  starts it again, compiled (`counted_loops`). Counting costs a tenth of short passes, so after
+  `SETTLED` calls only those with larger arguments are counted.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import time
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from fusejit.budget import LOOK_SECONDS, compiler_is_loaded, speculation
-from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, last_look
+from fusejit.codegen.launcher.call_guard import (
+    CONTAINERS,
+    NEVER,
+    SAMPLE,
+    CallGuard,
+    Expected,
+    last_look,
+)
 from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.raw_reads import has_asking_class
@@ -35,6 +44,9 @@ from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, re
 SETTLED = 64  # calls of a function without loops, before most calls pass unchecked
 WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
 FEW = 64  # items or passes; nested loops over fewer do not run long
+LONG_SECONDS = 5e-5  # of a call, for which a check in Python takes no time
+GROWTH = 2  # times as large as those of counted calls, up to which arguments are alike
+LEAST_LIMIT = 16  # up to which all sizes are alike
 MAX_DEPTH = 4  # nested calls; a deeper recursion uses one frame a call
 FIRST_UNWATCHED = 16  # calls that pass unchecked at first
 MANY_PASSES = 200_000  # through the loops of a call: about ten milliseconds of Python
@@ -73,6 +85,7 @@ class FirstCalls:
         self._counted: Callable[..., Any] | None = None
         self._calls = self._depth = 0
         self._is_counted = self._is_settled = False
+        self._limits: list[int] = []  # up to which arguments are no larger than those of calls
         self.seconds = 0.0
         self.is_speculative = False
 
@@ -98,7 +111,7 @@ class FirstCalls:
             return MISS
         counted = self._counting(args) if self._code.has_loops else None
         if counted is not None:
-            return self._timed(counted, args)
+            return self._timed_as_seen(counted, args)
         if self._calls >= SETTLED or self._depth >= MAX_DEPTH:
             self._settle(args, FIRST_UNWATCHED)
         return self._timed(self._run, args)
@@ -164,6 +177,30 @@ class FirstCalls:
             self._is_counted = True
             self._counted = counting(self._function, LOADING_PASSES)
         return self._counted
+
+    def _timed_as_seen(self, counted: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Time a call: with counted loops, unless many calls with such arguments were counted.
+
+        Then the function's own statements serve such calls, until one is to be timed again.
+        """
+        sizes = [int(_size_of(arg)) for arg in args]
+        seen, self._limits = self._limits, [max(LEAST_LIMIT, GROWTH * size) for size in sizes]
+        if seen:
+            self._limits = [*map(max, seen, self._limits)]
+        is_as_seen = len(seen) == len(args) and all(map(operator.le, sizes, seen))
+        is_loaded = compiler_is_loaded()
+        is_long = self.seconds > LONG_SECONDS * self._calls
+        if self._calls < SETTLED or not is_as_seen or tuple in map(type, args):
+            return self._timed(counted, args)
+        if not is_loaded and not is_long:
+            return self._timed(counted, args)
+        guard = self._entry_stub.guard
+        passed = 0 if guard is None else max(0, guard.calls - 1)
+        most = int(LOOK_SECONDS * self._calls / max(self.seconds, 1e-9))
+        expected = [Expected(limit=limit, no_array=True) for limit in self._limits]
+        guard = CallGuard(expected, 1 + min(most, SAMPLE), self._function, may_load=is_loaded)
+        self._entry_stub.install_body(FunctionBody.of(self._function, self._run), guard)
+        return self._timed(self._run, args, passed)
 
     def _timed(self, run: Callable[..., Any], args: tuple[Any, ...], passed: int = 0) -> Any:
         """Time a call, which stands for those that passed unchecked before it."""

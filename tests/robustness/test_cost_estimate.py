@@ -20,6 +20,7 @@ from fusejit.tiering.cost_estimate import (
     CostEstimate,
     estimate_cost,
 )
+from fusejit.tiering.list_costs import MADE_LIST, MADE_LISTS
 from fusejit.tiering.timed_trial import MAX_SPEEDUP_TO_TRY
 
 
@@ -168,3 +169,40 @@ def test_a_list_from_outside_is_read_as_python_reads_it():
     few, many = estimate(total, [0.5] * 100), estimate(total, [0.5] * 1100)
     assert (many.numpy_ns - few.numpy_ns) / 1000 <= LIST_ITEM + 2 * STATEMENT
     assert many.compiled_ns - few.compiled_ns >= 1000 * ListClass.nanoseconds
+
+
+def runs(values):
+    made = []
+    for v in values:
+        if made and made[-1][0] == v:
+            made[-1][1] += 1
+        else:
+            made.append([v, 1])
+    return made
+
+
+def longest(values):
+    made = [0]
+    for v in values:
+        made.append(v + 1)
+    return made[-1]
+
+
+def all_of(values):
+    made = [0]
+    for v in values:
+        made.append(v + 1)
+    return made
+
+
+def test_lists_that_a_kernel_fills():
+    """Regression: lists of lists were taken for arrays, and for free as results: 0.39x."""
+    values = [k // 2 for k in range(20)]
+    nested, flat, read = (estimate(function, values) for function in (runs, all_of, longest))
+    assert nested.numpy_ns < 20 * 12 * STATEMENT
+    assert nested.compiled_ns > MADE_LISTS
+    assert MADE_LIST < flat.compiled_ns - read.compiled_ns < 2 * MADE_LIST
+    assert nested.is_guess
+    assert flat.is_guess
+    assert not read.is_guess
+    assert read.numpy_ns < 20 * 4 * STATEMENT

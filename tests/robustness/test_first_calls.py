@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from fusejit import budget
 from fusejit.budget import Allowance, Speculation
 from fusejit.codegen.launcher import call_guard
+from fusejit.codegen.launcher.call_guard import SAMPLE
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.warm_up import first_calls
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting
+from fusejit.warm_up.first_calls import SETTLED
 from fusejit.warm_up.loop_trips import loop_trips
 from fusejit.warm_up.reachable_code import reachable_code
 from fusejit_testing.compare import assert_same
@@ -231,6 +233,7 @@ def test_no_compiler_is_loaded_for_what_is_python_s(
         "for k in range(3000): account.add(k)\n"
         "assert account.total == sum(range(3000))\n"
         "assert [digits(k) for k in (0, 7, 123)] == [0, 7, 6]\n"
+        "assert {digits(10**1000) for _ in range(99)} == {1}\n"
         "packages = {name.split('.')[0] for name in sys.modules}\n"
         "assert not packages & {'numba', 'llvmlite'}, packages\n"
         "assert 'fusejit.dispatch.dispatcher' not in sys.modules\n",
@@ -276,6 +279,30 @@ def test_a_call_that_runs_long_begins_anew(monkeypatch: pytest.MonkeyPatch) -> N
     assert fused(27) == 111
     assert is_traced(fused)
     assert "so far" not in repr(fused.variants)
+
+
+@pytest.mark.usefixtures("never_affordable")
+def test_after_many_calls_only_larger_ones_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: counting took 15 % of each call of a function with short loops."""
+    counted: list[int] = []
+
+    def counting_calls(function: Any, passes: int) -> Any:
+        run = counting(function, passes)
+        return run and (lambda *args: [counted.append(args[0]), run(*args)][1])
+
+    monkeypatch.setattr(first_calls, "counting", counting_calls)
+    monkeypatch.setattr(first_calls, "LOADING_PASSES", 100)
+    fused = tiered(steps)
+    for _ in range(SETTLED):
+        assert fused(6) == 8
+    assert len(counted) == SETTLED - 1  # the last one was like the others
+    for _ in range(2 * SAMPLE):
+        assert fused(6) == 8
+        assert fused(7) == 16
+    assert len(counted) == SETTLED - 1
+    assert fused(27) == 111  # larger than any of them: counted, and traced
+    assert counted[-1] == 27
+    assert is_traced(fused)
 
 
 TABLE = [1, 2]

@@ -271,7 +271,7 @@ def test_a_slow_variant_is_left_to_python_and_tried_again(timed):
     timed.ours, timed.pythons = 5, 9
     calls(fused, 2)  # looked at: the same variant is asked, and nothing traced
     assert len(fused.variants) == 1
-    assert fused.variants[0] is state.tiering.interpreted.variant
+    assert fused.variants[0] is state.tiering.interpreted.variants[0]
     calls(fused, TRIED + 1)
     assert state.tiering.trial is None
     assert state.entry_stub.first is fused.variants[0].launch

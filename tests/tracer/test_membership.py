@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit import fuse_jit
+from fusejit.tracer.program import captures
 from fusejit_testing.oracle import check
 
 
@@ -73,3 +75,34 @@ def test_python_may_hold_other_things() -> None:
         return x + 1 if mode in ("up", "down") and None not in (1, 2) else x
 
     check(function, (np.ones(3),))
+
+
+def primes_below(x: Any) -> Any:
+    composites: dict[int, list[int]] = {}
+    found = []
+    for n in range(2, 14):
+        if n not in composites:
+            found.append(n)
+            composites[n * n] = [n]
+        else:
+            for p in composites.pop(n):
+                composites.setdefault(p + n, []).append(p)
+    return x[np.array(found)]
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_nobody_asks_who_wrote_the_methods_of_what_a_trace_has_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Regression: each look into a dictionary of the trace took 60 us for each of its items."""
+    asked: list[type] = []
+    original = captures.compared_by
+
+    def compared_by(kind: type) -> Any:
+        asked.append(kind)
+        return original(kind)
+
+    monkeypatch.setattr(captures, "compared_by", compared_by)
+    x = np.arange(20.0)
+    np.testing.assert_array_equal(fuse_jit(primes_below)(x), primes_below(x))
+    assert not asked

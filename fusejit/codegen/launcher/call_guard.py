@@ -98,6 +98,8 @@ class CallGuard:
         How many calls may pass at a time that are only counted; `NEVER` if all may.
     tracer : object, optional
         A debugger's trace function, without which all calls are rejected.
+    may_load : bool
+        Whether a compiler may be loaded for the builtin.
 
     Attributes
     ----------
@@ -114,6 +116,8 @@ class CallGuard:
         function: FunctionType | None = None,
         unwatched: int = 0,
         tracer: Any = None,
+        *,
+        may_load: bool = True,
     ) -> None:
         self.expected = tuple(expected)
         self.unwatched = unwatched
@@ -123,7 +127,7 @@ class CallGuard:
         self.tracer = tracer
         self._table: _Table | None = None
         self.rejects: Callable[..., bool] = self._rejects
-        if not unwatched and not cut_short() and is_native():
+        if may_load and not unwatched and not cut_short() and is_native():
             start = id(function)
             parts = () if self._identity is None else self._identity.parts
             places = zip(offsets_of_parts(), parts, strict=False)

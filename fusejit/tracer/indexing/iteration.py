@@ -34,8 +34,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
-_FEW = 4  # characters of a string that is read by Python
-
 
 @dataclass(slots=True)
 class Cursor:
@@ -102,7 +100,7 @@ def items_of(obj: Any) -> Items | None:
         if not obj.ndim:
             raise numpy_raises("TypeError: iteration over a 0-d array")
         return Items(obj.extents[0], lambda k: obj[k])
-    if type(obj) is str and (len(obj) > _FEW or current_trace().is_general):
+    if type(obj) is str:
         current_trace().captured_reads.ask_for_characters(obj)
     return None
 

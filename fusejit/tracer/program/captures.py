@@ -191,17 +191,18 @@ class CaptureRegistry:
             for item in cast(Iterable[Any], obj):
                 self.compare(item, depth - 1)
         else:
-            self._use(obj, compared_by(type(obj)), "compares")
+            self._use(obj, compared_by, "compares")
 
     def write(self, obj: object) -> None:
         """The program makes text of an object."""
-        self._use(obj, written_by(type(obj)), "makes text of")
+        self._use(obj, written_by, "makes text of")
 
-    def _use(self, obj: object, maker: MethodAuthor, use: str) -> None:
+    def _use(self, obj: object, author_of: Callable[[type], MethodAuthor], use: str) -> None:
         """Special methods are given an object whose type alone is known, if no value is."""
         path = self.path_of(obj)
         if path is None or self.is_container_copy(obj) or is_identified(obj):
             return
+        maker = author_of(type(obj))
         if type(obj) is FunctionType or (maker is MethodAuthor.OBJECT and not is_value(obj)):
             self.identify(obj)
         elif maker is MethodAuthor.LIBRARY and not is_value(obj):

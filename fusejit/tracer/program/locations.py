@@ -131,7 +131,9 @@ def location_of(frame: FrameType | None) -> Location:
         code = frame.f_code
         if id(code) in _entries:
             break
-        if not _is_internal(code) and not _is_operand(code):
+        # most frames are internal: this runs for each op that is traced
+        known = _internal.get(code.co_filename)
+        if not known and not _is_internal(code) and not _is_operand(code):
             frames.append(frame)
         frame = frame.f_back
     trace = ACTIVE.get()

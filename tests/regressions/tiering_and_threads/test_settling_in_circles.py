@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pytest
+
+from fusejit.decorated import dispatcher_of
 from fusejit.tiering.segment_profiler import SegmentProfiler
+from fusejit_testing.oracle import decorate
 
 
 class Segment:
@@ -48,3 +53,64 @@ def test_a_function_that_is_told_of_itself_settles() -> None:
         assert len(told) == 1
         settling.reprofile_call(2)
         assert told[-1](3) == (name, 3)
+
+
+def test_a_call_that_raises_settles() -> None:
+    """Every call of a part whose last statement raises, such as ``send`` at a generator's end."""
+    segment = Segment()
+
+    def opened(x: int) -> int:
+        segment.is_interpreted = True  # as its first call says
+        raise StopIteration(x)
+
+    def original(x: int) -> tuple[str, int]:
+        return "original", x
+
+    settling = SegmentProfiler(opened, original, lambda interpreted: opened, [segment], [])
+    served: list[Any] = []
+    settling.serve = lambda run, guard: served.append(run)
+    with pytest.raises(StopIteration):
+        settling.first(1)
+    assert settling.runs_interpreted
+    assert served[-1](2) == ("original", 2)
+    with pytest.raises(StopIteration):
+        settling.reprofile_call(3)
+    assert served[-1](4) == ("original", 4)  # nothing is to be asked at the next call
+
+
+def test_a_call_that_is_interrupted_does_not_settle() -> None:
+    def opened(x: int) -> int:
+        raise KeyboardInterrupt
+
+    settling = SegmentProfiler(opened, opened, lambda interpreted: opened, [Segment()], [])
+    served: list[Any] = []
+    settling.serve = lambda run, guard: served.append(run)
+    with pytest.raises(KeyboardInterrupt):
+        settling.first(1)
+    assert not served
+
+
+def walked(graph: dict[int, list[int]], start: int) -> Any:
+    order, seen = [], set()
+
+    def visit(v: int) -> None:
+        seen.add(v)
+        order.append(v)
+        for w in graph[v]:
+            if w not in seen:
+                visit(w)
+
+    visit(start)
+    return np.array(order)
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_a_recursion_does_not_pay_for_itself() -> None:
+    """``visit`` stayed in segments as it called a function in segments: itself."""
+    graph = {k: [(3 * k + 1) % 40, (k + 7) % 40] for k in range(40)}
+    fused = decorate(walked, jit=False, tiering=True)
+    for _ in range(8):
+        np.testing.assert_array_equal(fused(graph, 0), walked(graph, 0))
+    state = dispatcher_of(fused)
+    assert state is not None
+    assert state.tiering.runs_interpreted
