@@ -13,9 +13,8 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.effects import write_attribute
+from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
-from fusejit.tracer.lists.known_dicts import known_dict
-from fusejit.tracer.lists.string_view import characters_of, needs_places
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
@@ -27,6 +26,7 @@ from fusejit.tracer.program.callables import (
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import for_program, needs_python, unsupported
+from fusejit.tracer.strings.string_view import characters_of, needs_places
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.undefined import Undefined
 

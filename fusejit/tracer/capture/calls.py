@@ -16,12 +16,12 @@ from fusejit.budget import check_budget
 from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
 from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
+from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import draw
+from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
-from fusejit.tracer.lists.known_dicts import known_dict
-from fusejit.tracer.lists.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.program.callables import (

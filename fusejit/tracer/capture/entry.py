@@ -28,7 +28,6 @@ from fusejit.tracer.capture.handlers import handler_of, is_traced
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
-from fusejit.tracer.lists.string_view import argument_text
 from fusejit.tracer.lists.traced_list import Guesses
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
@@ -40,6 +39,7 @@ from fusejit.tracer.program.fallback import (
 )
 from fusejit.tracer.program.locations import needs_python_where
 from fusejit.tracer.source.source_text import given_to, texts_in
+from fusejit.tracer.strings.string_view import argument_text
 from fusejit.tracer.values.captured_reads import CapturedReads
 
 MAX_RESTARTS = 50

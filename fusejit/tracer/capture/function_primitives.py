@@ -18,6 +18,8 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.carried.regions import RegionNames
+from fusejit.tracer.containers.comprehensions import comprehension, looped_list
+from fusejit.tracer.containers.new_containers import displayed, repeated
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -38,8 +40,6 @@ from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
-from fusejit.tracer.lists.comprehensions import comprehension, looped_list
-from fusejit.tracer.lists.new_lists import displayed, repeated
 from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,

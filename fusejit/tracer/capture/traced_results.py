@@ -34,14 +34,12 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
+from fusejit.tracer.keyed.keyed_container import KeyedContainer
+from fusejit.tracer.keyed.traced_dict import TracedDict
+from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.joined_text import JoinedText, copied
-from fusejit.tracer.lists.keyed_container import KeyedContainer
-from fusejit.tracer.lists.string_view import StringView
-from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
 from fusejit.tracer.ops.origins import Origin, track
@@ -49,6 +47,8 @@ from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.ops.union_operators import choice
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
 from fusejit.tracer.program.fallback import Fallback
+from fusejit.tracer.strings.joined_text import JoinedText, copied
+from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import MaskedElements
 from fusejit.tracer.values.symbolic_number import SymbolicNumber

@@ -13,14 +13,14 @@ from fusejit.ir.values import Value
 from fusejit.tracer.carried.joined import Branches, Joined
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.unbound import Unbound
+from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.aliases import Aliases, AliasSets, ContainersByKey
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.joined_text import JoinedText
-from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.nested_list import NestedUses
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.program.python_state import is_shared
+from fusejit.tracer.strings.joined_text import JoinedText
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 
 OWNED = (TracedList, KeyedContainer, JoinedText)

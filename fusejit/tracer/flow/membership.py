@@ -14,8 +14,8 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
-from fusejit.tracer.lists.known_dicts import known_dict
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, needs_kernel, truth_of
 from fusejit.tracer.ops.traced_text import TracedText

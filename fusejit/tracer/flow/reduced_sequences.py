@@ -11,9 +11,9 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.list_functions import is_written_out
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.ops.checks import COMPUTED, RAISE

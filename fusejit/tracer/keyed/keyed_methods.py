@@ -7,7 +7,7 @@ in which they came.
 
 from __future__ import annotations
 
-from fusejit.tracer.lists.keyed_parts import (
+from fusejit.tracer.keyed.keyed_parts import (
     double_slots,
     enter,
     found,

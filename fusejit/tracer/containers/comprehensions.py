@@ -14,9 +14,9 @@ from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.indexing.iteration import Items, items_of
-from fusejit.tracer.lists.traced_dict import TracedDict
+from fusejit.tracer.keyed.traced_dict import TracedDict
+from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray

@@ -8,8 +8,8 @@ are equal a set keeps the first one, and ``a & b`` those of the smaller set.
 
 from __future__ import annotations
 
-from fusejit.tracer.lists.keyed_parts import add_key, found, remove_key
-from fusejit.tracer.lists.set_parts import (
+from fusejit.tracer.keyed.keyed_parts import add_key, found, remove_key
+from fusejit.tracer.keyed.set_parts import (
     empty_set,
     is_set,
     keys_are_alike,

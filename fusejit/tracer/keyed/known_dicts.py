@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.lists.displays import needs_kernel_keys
-from fusejit.tracer.lists.traced_dict import TracedDict
 
 
 class KnownDicts(dict[int, tuple[dict[Any, Any], TracedDict]]):

@@ -14,9 +14,9 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import set_methods, set_parts
+from fusejit.tracer.keyed import set_methods, set_parts
+from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
-from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.tables import table_of
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location, needs_python

@@ -7,7 +7,7 @@ in the order in which they came.
 
 from __future__ import annotations
 
-from fusejit.tracer.lists.keyed_parts import (
+from fusejit.tracer.keyed.keyed_parts import (
     add_key,
     add_value,
     found,

@@ -12,14 +12,14 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import string_methods
 from fusejit.tracer.lists.aliases import ContainersByKey
-from fusejit.tracer.lists.string_view import StringView, characters_of
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.traced_text import TracedText, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
 from fusejit.tracer.program.python_state import has_one_name
+from fusejit.tracer.strings import string_methods
+from fusejit.tracer.strings.string_view import StringView, characters_of
 from fusejit.tracer.values.containers import TracedContainer
 
 _ZERO = AffineExpr.const(0)

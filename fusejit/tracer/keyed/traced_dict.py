@@ -12,9 +12,9 @@ from typing import Any
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import dict_methods, keyed_parts
+from fusejit.tracer.keyed import dict_methods, keyed_parts
+from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.keyed_container import KeyedContainer
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.values.containers import add_methods

@@ -6,9 +6,9 @@ from typing import Any
 
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.containers.new_containers import new_list
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
-from fusejit.tracer.lists.new_lists import new_list
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 

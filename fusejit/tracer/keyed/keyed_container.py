@@ -1,7 +1,7 @@
 """`KeyedContainer`: what dictionaries and sets of the kernel do with their keys.
 
 The keys stand in a list, in the order in which they came; a table finds the place of a key
-(`fusejit.tracer.lists.hashing`). A key that is deleted leaves its place behind, with a mark.
+(`fusejit.tracer.keyed.hashing`). A key that is deleted leaves its place behind, with a mark.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import keyed_methods, keyed_parts, list_methods
+from fusejit.tracer.keyed import keyed_methods, keyed_parts
+from fusejit.tracer.keyed.hashing import HashTable, find, free_slot, is_key
+from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
-from fusejit.tracer.lists.hashing import HashTable, find, free_slot, is_key
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import truth_of
@@ -169,8 +170,8 @@ class KeyedContainer(TracedContainer):
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two containers are one that the trace may have twice."""
         aliases = self.trace.owned(Aliases)
-        is_either = isinstance(other, KeyedContainer) and aliases.may_be_another(other)
-        if is_either and aliases.may_be_another(self):
+        is_other_set = isinstance(other, KeyedContainer) and aliases.may_be_another(other)
+        if is_other_set and aliases.may_be_another(self):
             self.refuse(f"asks whether {self._plural()} are one that were bound under a condition")
 
     def require_own(self) -> None:

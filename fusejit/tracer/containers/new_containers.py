@@ -9,15 +9,16 @@ from typing import Any
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import dict_methods, list_methods
+from fusejit.tracer.keyed import dict_methods
+from fusejit.tracer.keyed.traced_dict import TracedDict
+from fusejit.tracer.keyed.traced_set import TracedSet
+from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.joined_text import displayed_text
-from fusejit.tracer.lists.traced_dict import TracedDict
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.lists.traced_set import TracedSet
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
 from fusejit.tracer.program.locations import current_location, needs_python
+from fusejit.tracer.strings.joined_text import displayed_text
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 
@@ -112,16 +113,16 @@ def _set(*args: Any, **kwargs: Any) -> Any:
     trace = current_trace()
     if isinstance(items, TracedArray | TracedContainer | Items | range):
         return new_set(trace, ("set()",), items)
-    if type(items) not in (tuple, list, set, frozenset) or not all(map(_is_plain, items)):
+    if type(items) not in (tuple, list, set, frozenset) or not all(map(_is_hashed_natively, items)):
         return NotImplemented
     items = set(items) if type(items) in (set, frozenset) else items  # in CPython's order
     return new_set(trace, ("set()",), items)
 
 
-def _is_plain(obj: Any) -> bool:
+def _is_hashed_natively(obj: Any) -> bool:
     """Whether an object is traced, or a constant: its hash calls nothing of the program's."""
     if is_tuple(obj):
-        return all(map(_is_plain, obj))
+        return all(map(_is_hashed_natively, obj))
     return is_traced_type(type(obj)) or type(obj) in CONSTANT_TYPES
 
 

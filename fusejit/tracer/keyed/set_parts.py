@@ -1,7 +1,7 @@
-"""The parts of a `TracedSet` that `fusejit.tracer.lists.set_methods` is written with.
+"""The parts of a `TracedSet` that `fusejit.tracer.keyed.set_methods` is written with.
 
-Each stands for a function of `fusejit.tracer.lists.traced_set`, which is traced in its place. Those
-of keys are in `fusejit.tracer.lists.keyed_parts`.
+Each stands for a function of `fusejit.tracer.keyed.traced_set`, which is traced in its place. Those
+of keys are in `fusejit.tracer.keyed.keyed_parts`.
 """
 # mypy: disable-error-code="no-untyped-def"
 

@@ -20,7 +20,6 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
-from fusejit.tracer.lists import string_methods
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
@@ -29,6 +28,7 @@ from fusejit.tracer.ops.kernel_numbers import is_kernel_number, truth_of
 from fusejit.tracer.ops.traced_text import TracedText, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
+from fusejit.tracer.strings import string_methods
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.captured_reads import text_key
 from fusejit.tracer.values.containers import TracedContainer

@@ -1,0 +1,1 @@
+"""Where a program makes containers, or gives them to functions of Python."""

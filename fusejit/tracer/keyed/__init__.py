@@ -1,0 +1,1 @@
+"""Dictionaries and sets of the kernel."""

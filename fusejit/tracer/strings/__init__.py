@@ -1,0 +1,1 @@
+"""Strings of the kernel."""
