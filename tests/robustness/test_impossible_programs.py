@@ -112,9 +112,9 @@ def sign_as_number(x: Any) -> Any:
     return 1 if x[0] > 0 else -1
 
 
-@row(sign_as_number, X, says=("'positive' or 'negative'", "numbers of one type"))
-def sign_as_text(x: Any) -> Any:
-    return "positive" if x[0] > 0 else "negative"
+@row(sign_as_number, X, says=("'positive' or int", "numbers of one type"))
+def sign_as_text_or_number(x: Any) -> Any:
+    return "positive" if x[0] > 0 else -1
 
 
 def padded_branch(x: Any) -> Any:
@@ -211,12 +211,12 @@ def counts_in_an_array(x: Any) -> Any:
     return counts
 
 
-@row(counts_in_an_array, I, says=("element of a set", "an array as the table"))
-def seen_in_a_set(x: Any) -> Any:
-    seen = set()
+@row(counts_in_an_array, X, says=("has keys of type", "use integers"), instead=(I,))
+def last_places(x: Any) -> Any:
+    seen = {}
     for i in range(len(x)):
-        seen.add(x[i])
-    return len(seen)
+        seen[x[i]] = i
+    return seen
 
 
 def largest_or_nan(x: Any) -> Any:

@@ -29,9 +29,7 @@ def place_of(trace: Trace, index: Any, size: AffineExpr, kind: str, what: str) -
     """
     index = as_integer(index)
     if not is_number(index):
-        raise needs_python(
-            f"uses a {kind} of the kernel in a way that is not compiled", MOVE_OUTSIDE
-        )
+        raise needs_python(f"uses a {kind} in a way that is not compiled", MOVE_OUTSIDE)
     local = affine_index(trace, index)
     no_index = f"TypeError: {kind} indices must be integers or slices, not {{1}}"
     at = as_affine(index, no_index) if local is None else local

@@ -155,11 +155,11 @@ class TracedText(TracedContainer):
 
     def __repr__(self) -> str:
         if makes_text(self.trace):
-            raise needs_python("makes text of a string that only the kernel knows", MOVE_OUTSIDE)
+            raise needs_python("makes text of a string that only compiled code knows", MOVE_OUTSIDE)
         return "<traced string>"
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        self.refuse("uses a string that only the kernel knows in a way that is not compiled")
+        self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
     __bool__ = __len__ = __iter__ = __hash__ = __contains__ = __getitem__ = _refuse
     __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _refuse

@@ -202,7 +202,7 @@ def _of_one_type(ufunc: np.ufunc, *operands: Any) -> Any:
         return ARRAY_OPS.operator(ufunc, operands)
     made = compared(ufunc, operands)
     if made is NotImplemented:
-        raise needs_python("computes with a string that only the kernel knows", MOVE_OUTSIDE)
+        raise needs_python("computes with a string that only compiled code knows", MOVE_OUTSIDE)
     return made
 
 

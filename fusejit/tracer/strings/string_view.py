@@ -162,7 +162,7 @@ class StringView(TracedContainer):
         return self.traced(string_methods.comes_before, other, self)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        self.refuse("uses a string that only the kernel knows in a way that is not compiled")
+        self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
     __bool__ = __len__ = __iter__ = __hash__ = __contains__ = __le__ = __ge__ = _refuse
     __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __str__ = __repr__ = _refuse

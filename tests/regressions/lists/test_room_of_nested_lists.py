@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fusejit.codegen.launcher.runtime import list_of
-from fusejit.ir.traced import ConstantColumn, ListColumns, NumberColumn, TupleColumns
+from fusejit.ir.traced import ListColumns, NumberColumn, Texts, TupleColumns
 
 STARTS, LENGTHS = np.array([3, 0, 6, 6, -1]), np.array([2, 1, 0, 1, 99])  # the last one is no list
 
@@ -24,9 +24,10 @@ def test_what_is_never_written_is_not_looked_at() -> None:
 
 
 def test_parts_of_parts() -> None:
-    places = np.array([1, 77, -5, 0, 1, 99, 1, 12])
-    item = TupleColumns(tuple, (ConstantColumn(3, ("a", "b")), NumberColumn(4, (int,), None)))
-    columns = iter((STARTS, LENGTHS, np.array(8), places, np.arange(8)))
+    a, b = 1 + ord("a"), 1 + ord("b")
+    texts = np.array([b, 2**40, -5, a, b, 2**41, b, 2**42])
+    item = TupleColumns(tuple, (NumberColumn(3, (Texts(),)), NumberColumn(4, (int,), None)))
+    columns = iter((STARTS, LENGTHS, np.array(8), texts, np.arange(8)))
     made = list_of(ListColumns(0, 1, 2, item), 4, columns)
     assert made == [[("a", 3), ("b", 4)], [("b", 0)], [], [("b", 6)]]
 
