@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +14,7 @@ from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.displays import Display, Displays
+from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
@@ -103,6 +104,19 @@ def new_set(trace: Trace, place: tuple[Any, ...], items: Any, is_changed: bool =
 
 def _is_traced_item(obj: Any) -> bool:
     return any(map(_is_traced_item, obj)) if is_tuple(obj) else is_traced_type(type(obj))
+
+
+@primitive(deque, complex=True)
+def _deque(items: Any = (), maxlen: Any = None) -> Any:
+    if isinstance(items, TracedArray) and not items.ndim:
+        return NotImplemented
+    trace = current_trace()
+    key = trace.visit(("deque()", current_location()))
+    if not _is_traced(trace, key, is_changed=True):
+        raise needs_python(*trace.table[key, "list"])
+    made = TracedDeque(trace, key, maxlen)
+    trace.inlined(list_methods.extended, (made, items))
+    return made
 
 
 @primitive(set, complex=True)

@@ -34,7 +34,7 @@ class AnyList(TracedContainer):
         Of its length, so far.
     """
 
-    python_type = list
+    python_type: type = list
     trace: Trace
     key: tuple[Any, ...]
     num_changes = 0
