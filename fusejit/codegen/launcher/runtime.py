@@ -34,9 +34,8 @@ _BY_STATUS: dict[int, Outcome] = {
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
     Status.LEFT_TO_PYTHON: fallback(
-        "it sorts NaN or looks for it in a list, makes an array of an empty list, asks for the kind "
-        "of a character beyond ASCII, or changes a "
-        "dictionary in a loop over it"
+        "it sorts NaN or looks for it in a list, makes an array of an empty list, asks for the "
+        "kind of a character beyond ASCII, or changes a container in a loop over it"
     ),
     Status.NO_ROOM: fallback("a list has too many items"),
     Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),

@@ -62,13 +62,6 @@ def rotate(q, n=1):
             q.append(q.popleft())
 
 
-def move_to_front(q):
-    """Move the items to the first places."""
-    for k in range(len(q)):
-        move_item(q, k)
-    begin_anew(q)
-
-
 def compact(q):
     """Move the items to the first places."""
 
@@ -95,11 +88,3 @@ def has_place_before(q):
 
 def retreat(q):
     """Take the place before the first one back."""
-
-
-def move_item(q, k):
-    """Move an item to the first places."""
-
-
-def begin_anew(q):
-    """Have the items at the first places."""

@@ -16,7 +16,6 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists import deque_methods
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList, lasting_memory
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import numpy_raises
@@ -134,18 +133,11 @@ class TracedDeque(AnyList):
         self._set_first(self.first() - 1)
         self.note_moved()
 
-    def move_item(self, k: Any) -> None:
-        """Move an item to the first places."""
-        at = as_affine_number(k)
-        self._all.store(at, self.load(at))
-
     def compact(self) -> None:
-        """Move the items to the first places."""
-        self.trace.inlined(deque_methods.move_to_front, (self,))
-
-    def begin_anew(self) -> None:
-        """Have the items at the first places."""
-        self._all.set_length(self.length())
+        """Move the items to the first places, of which there are enough."""
+        length = self.length()
+        self._all.copy_items(self._all, self.first(), AffineExpr.const(0), length)
+        self._all.set_length(length)
         self._set_first(AffineExpr.const(0))
         self.note_moved()
 
@@ -214,6 +206,6 @@ for _name, _function in _WRITTEN_OUT.items():
     _install(_name, _function)
 for _name in (
     *("lags", "append_item", "pop_item", "advance", "has_place_before", "retreat"),
-    *("move_item", "compact", "begin_anew"),
+    "compact",
 ):
     primitive(getattr(deque_methods, _name))(getattr(TracedDeque, _name))
