@@ -35,6 +35,7 @@ from fusejit.fuse.grouping.policy import PolicyFailed, policy
 from fusejit.identity import own_signature
 from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
 from fusejit.ir.graph import Graph
+from fusejit.ir.host_calls import FIRST_ITEMS
 from fusejit.ir.loops.nodes import KernelParameter, LoopModule
 from fusejit.ir.loops.program import KernelCall, Program, walk_steps
 from fusejit.ir.ops import GenericOp, HostCall, Op, walk
@@ -330,7 +331,7 @@ def trace(
 def _require_no_boundary(graph: Graph) -> None:
     """Under ``fullgraph=True`` nothing runs in Python between kernels."""
     for op in walk(graph.block):
-        if isinstance(op, HostCall) and not op.inline:
+        if isinstance(op, HostCall) and not op.inline and op.function != FIRST_ITEMS:
             if op.refusal:
                 raise UnsupportedError(op.refusal)
             name = op.function.removeprefix("builtins.")

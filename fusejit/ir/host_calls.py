@@ -80,6 +80,10 @@ def with_selected(array: np.ndarray, mask: np.ndarray, values: np.ndarray) -> np
     return copy
 
 
+FIRST_ITEMS = "fusejit.ir.host_calls.first_items"
+"""What host calls name the function below: a part of a list, not of the program."""
+
+
 def first_items(column: np.ndarray, length: int) -> np.ndarray:
     """The items of a list, of a column that may have room for more."""
     return column[:length].copy()

@@ -127,6 +127,12 @@ class _Replacer(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in _LISTING and name not in self._bound and node.args:
             self._list_items(node, name)
+        match node:
+            case ast.Call(
+                ast.Attribute(ast.Constant(str()), "join"), [ast.GeneratorExp() as items]
+            ):
+                if _runs_at_once(items):  # Python lists them, too
+                    node.args = [_as_list(items)]
         found = self._comprehension(name, node)
         if found is None or name in self._bound:
             self.generic_visit(node)
@@ -147,8 +153,7 @@ class _Replacer(ast.NodeTransformer):
         """``sorted(.. for ..)`` as the same of a list comprehension."""
         first = node.args[0]
         if isinstance(first, ast.GeneratorExp) and _runs_at_once(first):
-            listed = ast.ListComp(elt=first.elt, generators=first.generators)
-            node.args[0] = ast.copy_location(listed, first)
+            node.args[0] = _as_list(first)
             self._made.append(LoopMaker(node, first, self._helper).check(name))
 
     def _visit_around(self, node: ast.Call, found: ast.GeneratorExp | ast.ListComp) -> None:
@@ -200,6 +205,10 @@ class _Replacer(ast.NodeTransformer):
         if len(options) > 1 or any(o is None or o != _OPTIONS.get(name) for o in options):
             return None
         return found if _runs_at_once(found) else None
+
+
+def _as_list(node: ast.GeneratorExp) -> ast.ListComp:
+    return ast.copy_location(ast.ListComp(elt=node.elt, generators=node.generators), node)
 
 
 def _listed(node: ast.Call, bound: set[str]) -> ast.ListComp | None:

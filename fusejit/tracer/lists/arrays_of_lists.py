@@ -95,9 +95,8 @@ def _first(column: TracedArray, length: AffineExpr) -> TracedArray:
         return copy_of(rows(column, (length,)), column.dtype, None, "copy")
     key = ("first", column.storage, length)
     number = affine_number(trace, length)
-    name = "fusejit.ir.host_calls.first_items"
     made = host_call(
-        name,
+        host_calls.FIRST_ITEMS,
         host_calls.first_items,
         (column, number),
         {},
