@@ -53,14 +53,22 @@ class CallSignatures:
         self._contents: dict[
             Hashable, set[Hashable]
         ] = {}  # of calls that have a variant, by signature
+        self._columns: set[tuple[Hashable, int]] = set()  # arguments whose items kernels read
         self._waits: Counter[Hashable] = Counter()
         self._uses: OrderedDict[Hashable, int] = OrderedDict()
 
-    def note_variant(self, args: tuple[Any, ...]) -> None:
-        """A variant was made for a call."""
+    def note_variant(self, args: tuple[Any, ...], columns: Iterable[int] = ()) -> None:
+        """A variant was made for a call; kernels read the items of the arguments at ``columns``."""
         signature = _signature(args)
         self._variants[signature] += 1
-        self._contents.setdefault(signature, set()).add(tuple(map(_contents, args)))
+        self._columns.update((signature, place) for place in columns)
+        contents = self._contents_of(signature, args)
+        self._contents.setdefault(signature, set()).add(contents)
+
+    def _contents_of(self, signature: Hashable, args: tuple[Any, ...]) -> tuple[Hashable, ...]:
+        """What a call must have in common with another one; not what kernels read of it."""
+        pairs = enumerate(args)
+        return tuple(None if (signature, k) in self._columns else _contents(a) for k, a in pairs)
 
     def waits(self, args: tuple[Any, ...]) -> bool:
         """Whether texts or lengths of a call are neither compiled nor have come before."""
@@ -68,7 +76,7 @@ class CallSignatures:
         known = self._contents.get(signature)
         if known is None:
             return False
-        contents = tuple(map(_contents, args))
+        contents = self._contents_of(signature, args)
         if contents in known or self._count((signature, contents)) > 1:
             return False
         self._waits[signature] += 1
@@ -110,7 +118,7 @@ class CallSignatures:
         signature = _signature(args)
         known = self._contents.get(signature)
         if known is not None:
-            contents = tuple(map(_contents, args))
+            contents = self._contents_of(signature, args)
             if contents not in known and not self._uses.get((signature, contents)):
                 return fallback(NEW_VALUE_REASON)
         limit = self._limit(args, free)

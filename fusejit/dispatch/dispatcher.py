@@ -34,6 +34,7 @@ from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, Unsup
 from fusejit.explain import sizes_of_call
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
+from fusejit.ir.traced import CheckKind
 from fusejit.locks import cut_short
 from fusejit.options import Options
 from fusejit.outcome import (
@@ -195,6 +196,13 @@ class Dispatcher:
             known = fallback(CALLED_BY_NUMBA)
         return MISS if known is None else self.run_fallback(known, args)
 
+    def _columns_of(self, made: Compiled) -> list[int]:
+        """The places of the arguments whose items the kernels of a variant read."""
+        paths = [c.path for c in made.traced.checks if c.kind is CheckKind.LIST]
+        names = {path.name for path in paths if path.root == "arg" and not path.steps}
+        parameters = self.state.arguments.signature.parameters
+        return [place for place, name in enumerate(parameters) if name in names]
+
     def _run_first(self, made: Any, args: tuple[Any, ...]) -> Any:
         """Run a call by what `compile_call` has made for it."""
         if isinstance(made, Outcome):
@@ -205,7 +213,7 @@ class Dispatcher:
             return self.state.run_python(*args)
         result = self.try_launch(made, args)
         if not isinstance(result, Outcome):
-            self.signatures.note_variant(args)
+            self.signatures.note_variant(args, self._columns_of(made))
             self.entry_stub.install_launcher(self.tiering.launcher_of(made))
             return result
         if result.kind in (OutcomeKind.GUARD_FAILED, OutcomeKind.FAULT):

@@ -141,6 +141,10 @@ class Texts:
             self._longer.append(text)
         return CHARACTERS + 1 + self._longer.index(text)
 
+    def has_longer(self) -> bool:
+        """Whether there are strings of several characters."""
+        return bool(self._longer)
+
     def texts(self, numbers: np.ndarray) -> list[str]:
         """The strings of numbers."""
         if numbers.size and numbers.min() > 0 and numbers.max() <= CHARACTERS:
@@ -211,7 +215,7 @@ ItemColumns = NumberColumn | TupleColumns | ListColumns
 
 @dataclass(frozen=True, slots=True)
 class ResultList:
-    """A list that a kernel has filled: the first items of columns, the result ``length`` many.
+    """A list or deque that a kernel has filled: the first items of columns, ``length`` many.
 
     Without ``columns`` it is empty. One that stands in several places has a number.
     """
@@ -219,6 +223,7 @@ class ResultList:
     length: int
     columns: ItemColumns | None
     shared: int | None = None
+    type: type = list
 
 
 @dataclass(frozen=True, slots=True)

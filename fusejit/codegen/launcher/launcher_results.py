@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, TypeVar
 
 from fusejit.codegen.launcher.launcher_steps import LauncherSteps
+from fusejit.dataclass import replace
 from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.traced import (
     CharactersLeaf,
@@ -113,6 +114,9 @@ class LauncherResults(LauncherSteps):
                 text if structure.type is tuple else f"{self.bind('type', structure.type)}(*{text})"
             )
         if isinstance(structure, ResultList):
+            if structure.type is not list:
+                listed = self.structure(replace(structure, type=list, shared=None))
+                return f"{self.bind('type', structure.type)}({listed})"
             if structure.columns is None:
                 return "[]"
             length = self.structure(ResultLeaf(structure.length))

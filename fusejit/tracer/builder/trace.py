@@ -59,6 +59,9 @@ class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
     def paths_to_type(self, kind: type) -> list[Path]:
         """All places where a captured object of a type was found."""
 
+    def note_part(self, part: str, text: str) -> None:
+        """Note a part of a string."""
+
     def ask_for_characters(self, text: str) -> None:
         """Start again with a string argument as characters that kernels read."""
 

@@ -184,6 +184,10 @@ class AttributeAccess:
             read_list(obj, key)
         elif type(obj) is str and needs_places(key):
             return characters_of(obj)[key]
+        elif type(obj) is str and type(key) is slice:
+            part = known_item(obj, key)
+            current_trace().captured_reads.note_part(part, obj)
+            return part
         elif type(obj) in CONTAINERS:
             look_up(obj, (key,))
             known = known_dict(obj, (key,))

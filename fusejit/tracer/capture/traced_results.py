@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
-from collections import Counter
+from collections import Counter, deque
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.errors import NeedsPython
 from fusejit.ir.ops import GenericOp, HostCall, ReshapeOp
 from fusejit.ir.raw_reads import is_a, value_reader
@@ -39,6 +40,7 @@ from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import kernel_number
@@ -84,6 +86,7 @@ class Results:
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
         self._not_alone: dict[int, Any] = {}  # containers that may be one object
+        self._deques: dict[int, TracedList] = {}  # the items of a deque
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
@@ -114,6 +117,11 @@ class Results:
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
+        elif isinstance(obj, TracedDeque) and obj.maxlen is None:
+            if id(obj) not in self._deques:
+                self._deques[id(obj)] = obj.listed()
+            self._list(self._deques[id(obj)], arrays)
+            self._uses[id(obj)] += 1
         elif isinstance(obj, TracedDict | TracedSet):
             for part in obj.parts():
                 self._list(part, arrays)
@@ -280,6 +288,9 @@ class Results:
             return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
             return self._filled(obj)
+        if isinstance(obj, TracedDeque) and id(obj) in self._deques:
+            items = self._filled(self._deques[id(obj)])
+            return replace(items, type=deque, shared=self._number(obj))
         if isinstance(obj, JoinedText):
             items = self._filled(obj.pieces)
             assert isinstance(items.columns, NumberColumn)

@@ -14,7 +14,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
-from fusejit.tracer.lists import deque_methods
+from fusejit.tracer.lists import deque_methods, list_methods
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.traced_list import TracedList, lasting_memory
 from fusejit.tracer.ops.elementwise_op import emit_scalar
@@ -170,15 +170,12 @@ class TracedDeque(AnyList):
 
     def as_array(self, dtype: Any = None) -> TracedArray:
         """``np.array(q)``."""
-        made: TracedArray = self.trace.inlined(_listed, (self,)).as_array(dtype)
+        return self.listed().as_array(dtype)
+
+    def listed(self) -> TracedList:
+        """``list(q)``."""
+        made: TracedList = self.trace.inlined(list_methods.copied, (self,))
         return made
-
-
-def _listed(q):  # type: ignore[no-untyped-def]
-    made = []
-    for item in q:
-        made.append(item)
-    return made
 
 
 _WRITTEN_OUT = {

@@ -73,14 +73,23 @@ class TracedText(TracedContainer):
         if not self.is_character:
             self._require(1, CHARACTERS, "uses a string as one character")
 
+    def require_short(self) -> None:
+        """Leave a string to Python that has several characters; at once if there are such."""
+        if self.trace.owned(Texts).has_longer():
+            what = "joins strings of which some have several characters"
+            self.refuse(what, "add their characters one by one")
+        self._require(0, CHARACTERS, "joins a string of several characters")
+
     # -- what programs do with it -----------------------------------------------------------------
     def size(self) -> Any:
         """``len(text)``, of a character."""
         self.require_character()
         return 1
 
-    def truth(self) -> TracedArray:
+    def truth(self) -> TracedArray | bool:
         """Whether it is not empty."""
+        if self.is_character:
+            return True
         return arithmetic(np.not_equal, as_strong(self.number), 0)
 
     def require_not(self, other: Any) -> None:

@@ -96,8 +96,9 @@ class JoinedText(StringView):
     def append(self, other: Any) -> None:
         """Append the characters of a string."""
         if isinstance(other, TracedText):
-            other.require_character()
-            self.pieces.append(other)
+            if not other.is_character:
+                other.require_short()
+            self.trace.inlined(string_methods.append_some, (self.pieces, other))
         elif is_string(other):
             self.trace.inlined(string_methods.append_all, (self.pieces, other))
         else:

@@ -103,6 +103,12 @@ def endswith(text, part):
     return True
 
 
+def append_some(items, character):
+    """Append a character, if it is not empty."""
+    if character:
+        items.append(character)
+
+
 def append_all(items, text):
     """Append the characters of a string to a list."""
     for character in text:

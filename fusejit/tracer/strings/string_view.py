@@ -20,11 +20,12 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
 from fusejit.tracer.ops.elementwise_op import emit_scalar
-from fusejit.tracer.ops.kernel_numbers import is_kernel_number, truth_of
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, truth_of
 from fusejit.tracer.ops.traced_text import TracedText, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
@@ -129,9 +130,15 @@ class StringView(TracedContainer):
             return text
         if type(text) is str:
             return view_of_constant(self.trace, text)
-        if not isinstance(text, TracedText) or not text.is_character:
+        if not isinstance(text, TracedText):
             self._refuse()
-        return StringView(self.trace, lambda at: text, _ZERO, _ZERO + 1)
+        if text.is_character:
+            return StringView(self.trace, lambda at: text, _ZERO, _ZERO + 1)
+        text.require_short()
+        size = as_kernel_number(text.truth(), Kind.PYTHON, I64).value()
+        length = bound_number(self.trace, size, _ZERO, _ZERO + 1)
+        character = TracedText(self.trace, text.number, is_character=True)
+        return StringView(self.trace, lambda at: character, _ZERO, length)
 
     def contains(self, item: Any) -> Any:
         """``part in text``."""

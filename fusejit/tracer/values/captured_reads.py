@@ -70,6 +70,7 @@ class CapturedReads:
     def __init__(self, trace: Trace) -> None:
         self.checks: list[PathCheck] = []
         self.constants: dict[str, np.ndarray] = {}
+        self._parts: dict[int, tuple[str, str]] = {}
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self.writeable: set[Path] = set()
@@ -142,9 +143,15 @@ class CapturedReads:
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id
         return fresh
 
+    def note_part(self, part: str, text: str) -> None:
+        """Note a part of a string: who asks for its characters asks for those of the string."""
+        self._parts[id(part)] = (part, text)
+
     def ask_for_characters(self, text: str) -> None:
         """Start again with a string argument as characters that kernels read; once for each."""
-        for path in self.paths_to(text):
+        part = self._parts.get(id(text))
+        paths = self.paths_to(text) if part is None else self.paths_to(part[1])
+        for path in paths:
             if path.root == "arg" and not path.steps and text_key(path) not in self._trace.table:
                 self._trace.table[text_key(path)] = True
                 raise Retrace

@@ -239,6 +239,9 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             make = getattr(structure.type, "_make", structure.type)  # a named tuple
             return make(assemble(i, results, paths, names) for i in structure.items)
         case ResultList():
+            if structure.type is not list:
+                items = assemble(replace(structure, type=list), results, paths, names)
+                return structure.type(items)
             if structure.columns is None:
                 return []
             length, *columns = (results[index] for index in indices_of(structure))

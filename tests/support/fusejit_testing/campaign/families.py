@@ -12,6 +12,7 @@ from pathlib import Path
 from fusejit.errors import ConcretizationError, InternalError, UnsupportedError, VerificationError
 from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
+from fusejit_testing.against_python import EndlessError, check_against_python
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
 from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
@@ -30,6 +31,7 @@ from fusejit_testing.programs.mutation_maker import make_program
 from fusejit_testing.programs.mutation_programs import MutationProgram, deadline
 from fusejit_testing.programs.program_check import check_seed
 from fusejit_testing.programs.rebinding_programs import check_rebinding
+from fusejit_testing.programs.text_programs import text_program, texts_of
 
 SHRINKING = 120.0  # seconds for making a failing program small
 _WAYS = How(fusion="auto", strict=True, others=("aggressive", "none"))
@@ -140,6 +142,19 @@ def _sets(seed: int, jit: bool, folder: Path) -> None:
     _check_containers(set_program(seed), jit, folder)
 
 
+def _texts(seed: int, jit: bool, folder: Path) -> None:
+    program = text_program(seed)
+    calls = [texts_of(program, call) for call in range(len(program.calls))]
+    try:
+        for is_jitted in (False, True)[: 1 + jit]:
+            with deadline(SLOWEST):
+                check_against_python(program.load(folder), calls, jit=is_jitted)
+    except EndlessError:
+        return
+    except Exception as error:
+        raise Failed(f"{program.source}\n{calls}\n{_text_of(error)}") from error
+
+
 def _check_containers(program: MutationProgram, jit: bool, folder: Path) -> None:
     for is_jitted in (False, True)[: 1 + jit]:
         check = partial(check_lists, folder=folder, jit=is_jitted)
@@ -185,9 +200,10 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(24, partial(_mutations, PROGRAMS["mutation"])),
+    "mutation": Family(18, partial(_mutations, PROGRAMS["mutation"])),
     "lists": Family(8, _lists),
     "sets": Family(8, _sets),
+    "texts": Family(6, _texts),
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
     "identities": Family(10, _identities),
