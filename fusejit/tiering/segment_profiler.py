@@ -140,13 +140,14 @@ class SegmentProfiler:
         self._installed: InterpretedParts | None = None
         self._next_reprofile = FIRST_REPROFILE
         self._depth = 0
+        self._looks, self._has_returned = 0, False
         self._is_asked = False  # the next call decides again: functions may call each other
 
     def first(self, *args: Any) -> Any:
         """A call through all segments; then it is known which of them pay.
 
         So it is for a call that raises, as the last one of a generator does: those that it has not
-        come to stay segments.
+        come to stay segments, unless the next call that is looked at raises as well.
         """
         if self._depth >= MAX_SEGMENT_DEPTH:
             return self.original(*args)
@@ -156,7 +157,7 @@ class SegmentProfiler:
         except Exception as error:
             self._depth -= 1
             if not isinstance(error, RecursionError | MemoryError) and not is_from_handler(error):
-                self._decide(args)
+                self._decide(args, has_returned=False)
             raise
         except BaseException:
             self._depth -= 1
@@ -198,7 +199,9 @@ class SegmentProfiler:
                 self._reprofile_next_call()
             raise
 
-    def _decide(self, args: Sequence[Any]) -> None:
+    def _decide(self, args: Sequence[Any], *, has_returned: bool = True) -> None:
+        self._looks += 1
+        self._has_returned |= has_returned
         seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
         self._no_arrays = [not is_a(arg, np.ndarray) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
@@ -206,9 +209,8 @@ class SegmentProfiler:
         self._is_asked = False
         if interpreted != self._installed:
             self._installed = interpreted
-            is_left = any(not p.is_interpreted for p in self.parts) or any(
-                s.is_fused or not s.was_called for s in self.sites
-            )
+            is_left = len(interpreted.segments) < len(self.parts)
+            is_left |= len(interpreted.calls) < len(self.sites)
             self.runs_interpreted = not is_left
             left: list[Reprofilable] = [p for p in self.parts if p.is_interpreted]
             left += [s for s in self.sites if s.was_called and not s.is_fused]
@@ -217,7 +219,7 @@ class SegmentProfiler:
             if not interpreted.segments and not interpreted.calls:
                 run = self.split
             self.runs.append(run)
-        if not self.depends_on_sizes:
+        if not self.depends_on_sizes and (self._has_returned or not self._are_unreached):
             self._guard_now = self._guard(unwatched=unwatched_open(args, self.expected))
         else:
             due = self._next_reprofile
@@ -227,11 +229,20 @@ class SegmentProfiler:
         self.serve(self.runs[-1], self._guard_now)
 
     def _now(self) -> InterpretedParts:
-        """What does not pay."""
+        """What does not pay, and what no call comes to, as all of them raise before."""
+        only_raises = self._looks > 1 and not self._has_returned
+        unreached = [p for p in self.parts if only_raises and not p.was_called]
+        uncalled = [s for s in self.sites if only_raises and not s.was_called]
         return InterpretedParts(
-            frozenset(p.name for p in self.parts if p.is_interpreted),
-            frozenset(s.number for s in self.sites if s.was_called and not s.is_fused),
+            frozenset(p.name for p in self.parts if p.is_interpreted) | {p.name for p in unreached},
+            frozenset(s.number for s in self.sites if s.was_called and not s.is_fused)
+            | {s.number for s in uncalled},
         )
+
+    @property
+    def _are_unreached(self) -> bool:
+        """Whether no call has come to some parts yet."""
+        return not all(part.was_called for part in (*self.parts, *self.sites))
 
     @property
     def _is_due(self) -> bool:

@@ -192,12 +192,13 @@ def of_dtype(dtype: np.dtype) -> Range:
         return (0, 1)
     if dtype.kind not in "iu":
         return FULL
-    info = np.iinfo(dtype)
-    return int(info.min), min(int(info.max), FULL[1])
+    count = 1 << (8 * dtype.itemsize)
+    return (-count // 2, count // 2 - 1) if dtype.kind == "i" else (0, min(count - 1, FULL[1]))
 
 
 def _within(exact: Range, dtype: np.dtype) -> Range:
-    return exact if is_inside(exact, of_dtype(dtype)) else of_dtype(dtype)
+    possible = of_dtype(dtype)
+    return exact if is_inside(exact, possible) else possible
 
 
 def _widened(now: Range, seen: Range) -> Range:

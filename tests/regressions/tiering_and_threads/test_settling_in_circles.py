@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit.decorated import dispatcher_of
-from fusejit.tiering.segment_profiler import SegmentProfiler
+from fusejit.tiering.segment_profiler import FIRST_REPROFILE, SegmentProfiler
 from fusejit_testing.oracle import decorate
 
 
@@ -20,6 +20,7 @@ class Segment:
     """A segment that Python may come to run."""
 
     name = "segment"
+    was_called = True
     is_interpreted = False
     depends_on_sizes = False
 
@@ -76,6 +77,35 @@ def test_a_call_that_raises_settles() -> None:
     with pytest.raises(StopIteration):
         settling.reprofile_call(3)
     assert served[-1](4) == ("original", 4)  # nothing is to be asked at the next call
+
+
+def test_parts_behind_what_raises_are_pythons() -> None:
+    """A part that no call reached kept what stands around it in segments."""
+    segment = Segment()
+    segment.was_called = False
+
+    def opened(x: int) -> int:
+        if x < 0:
+            raise ZeroDivisionError
+        segment.was_called = True
+        return x
+
+    def original(x: int) -> tuple[str, int]:
+        return "original", x
+
+    settling = SegmentProfiler(opened, original, lambda interpreted: opened, [segment], [])
+    guards: list[Any] = []
+    settling.serve = lambda run, guard: guards.append(guard)
+    with pytest.raises(ZeroDivisionError):
+        settling.first(-1)
+    assert not settling.runs_interpreted
+    assert guards[-1].due == FIRST_REPROFILE  # it may have been by chance
+    with pytest.raises(ZeroDivisionError):
+        settling.reprofile_call(-2)
+    assert settling.runs_interpreted
+    assert settling.runs[-1](3) == ("original", 3)
+    assert settling.reprofile_call(4) == 4
+    assert not settling.runs_interpreted
 
 
 def test_a_call_that_is_interrupted_does_not_settle() -> None:
