@@ -6,7 +6,7 @@ cost model decided whether compiling is faster.
 
 from __future__ import annotations
 
-from collections import deque
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -135,13 +135,14 @@ def test_breadth_first_search_runs_as_python_with_its_queue() -> None:
     def distances(adjacency: Any, start: int) -> Any:
         found = np.full(len(adjacency), -1)
         found[start] = 0
-        queue = deque([start])
-        while queue:
-            u = queue.popleft()
+        queue: SimpleQueue[int] = SimpleQueue()
+        queue.put(start)
+        while not queue.empty():
+            u = queue.get()
             for v in np.flatnonzero(adjacency[u]):
                 if found[v] < 0:
                     found[v] = found[u] + 1
-                    queue.append(v)
+                    queue.put(v)
         return found
 
     fused = retiring(distances)

@@ -45,7 +45,7 @@ def lists(length: int) -> list[np.ndarray]:
 
 def weighted(text: str, x: np.ndarray) -> Any:
     result = x * 0
-    for letter in text:
+    for letter in text.lower():
         result = result + ord(letter) * x
     return result
 

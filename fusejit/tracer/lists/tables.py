@@ -9,10 +9,12 @@ from fusejit.tracer.lists.item_forms import ItemForm, ListForm, form_of
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import current_location
 
+_LONGEST = 256  # each item is stored by an op of its own
+
 
 def has_one_form(items: Any) -> bool:
-    """Whether an object is a list or tuple whose items are all numbers, or alike tuples of them."""
-    if type(items) not in (list, tuple) or not items:
+    """Whether an object is a list or tuple, not a long one, of numbers or of alike tuples."""
+    if type(items) not in (list, tuple) or not 0 < len(items) <= _LONGEST:
         return False
     form: ItemForm | None = form_of(items[0])
     for item in items:
