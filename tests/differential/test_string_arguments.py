@@ -497,3 +497,16 @@ def test_a_string_that_is_a_setting_stays_a_constant() -> None:
     for mode in ("forward", "backward") * 2:
         np.testing.assert_array_equal(fused(np.arange(3.0), mode), scaled(np.arange(3.0), mode))
     assert len(fused.variants) == 2
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_methods_with_more_arguments() -> None:
+    def function(text: Any, part: Any) -> Any:
+        found = []
+        for character in text:
+            found.append(text.find(character, 2) + text.count(part, 1, 4))
+        return found, text.startswith(("a", "b"))
+
+    fused = decorate(function, jit=False)
+    for args in PAIRS:
+        compare_outcomes(run(function, args), run(fused, args))

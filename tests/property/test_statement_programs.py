@@ -1,6 +1,6 @@
-"""Random programs with identity tests and annotations, rebound parts, forks, and with lists.
+"""Random programs with identity tests and annotations, rebound parts, forks, lists and sets.
 
-More of them by hand: ``python -m fusejit_testing.campaign --families identities rebinding lists``.
+More of them by hand: ``python -m fusejit_testing.campaign --families identities rebinding sets``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from fusejit_testing.campaign.families import FAMILIES
 from fusejit_testing.programs.fork_programs import fork_program
 from fusejit_testing.programs.identities import ANNOTATIONS, identity_program
-from fusejit_testing.programs.list_programs import check_lists, list_program
+from fusejit_testing.programs.list_programs import check_lists, list_program, set_program
 from fusejit_testing.programs.rebinding_programs import check_rebinding
 from fusejit_testing.programs.text_programs import text_program
 
@@ -52,6 +52,32 @@ def test_lists(tmp_path: Path) -> None:
     ways = [check_lists(list_program(seed), tmp_path) for seed in range(3 * BATCH)]
     assert ways.count("whole") > 0.25 * len(ways), ways
     assert ways.count("skipped") < 0.1 * len(ways), ways
+
+
+def test_sets(tmp_path: Path) -> None:
+    ways = [check_lists(set_program(seed), tmp_path) for seed in range(2 * BATCH)]
+    assert ways.count("whole") > 0.25 * len(ways), ways
+    assert ways.count("skipped") < 0.1 * len(ways), ways
+
+
+def test_programs_of_sets_do_all_to_them() -> None:
+    text = "".join(set_program(seed).text for seed in range(300))
+    parts = (
+        *(
+            ".add(",
+            ".discard(",
+            ".remove(",
+            ".clear()",
+            ".update(",
+            ".union(",
+            " | ",
+            " &= ",
+            " ^= ",
+        ),
+        *("e = z\n", "z = set()", "except KeyError", "sorted(z)", "sum(z)", " in z", "noted("),
+        *("p.add((", "d.setdefault(", "del d[", "list(z)", ".isdisjoint(", " <= e", "z is e"),
+    )
+    assert all(part in text for part in parts), [part for part in parts if part not in text]
 
 
 def test_programs_of_lists_do_all_to_them() -> None:

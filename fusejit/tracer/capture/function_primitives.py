@@ -19,7 +19,7 @@ from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
-from fusejit.tracer.containers.new_containers import displayed, repeated
+from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, repeated
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -195,6 +195,9 @@ class FunctionPrimitives:
 
     def displayed(self, kind: str, items: Any, line: int, column: int, is_changed: bool) -> Any:
         """A list, dictionary or set that the program's text makes."""
+        is_tuple_of_set = kind == "Set" and type(items) is tuple
+        if is_tuple_of_set and not all(map(is_hashed_natively, items)):
+            return self._invoke(set, (items,), {})  # which calls the program's own methods
         return displayed(kind, self._key(line, column), items, is_changed)
 
     def repeated_list(

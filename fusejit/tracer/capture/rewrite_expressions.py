@@ -237,11 +237,11 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = list(map(self._hashed, node.elts))
-        if not self.has_callbacks:
-            return node
         items: ast.expr = node
         if not all(map(_is_constant, node.elts)):  # Python gives constants an order of their own
             items = with_location(ast.Tuple(elts=node.elts, ctx=ast.Load()), node)
+        elif not self.has_callbacks:
+            return node
         return self._callback("displayed", node, "Set", items, *self._about(node))
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:

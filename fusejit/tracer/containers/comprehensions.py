@@ -13,6 +13,7 @@ from typing import Any
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.containers.new_containers import new_set
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
@@ -75,7 +76,7 @@ def comprehension(
     """The list that ``function(items)`` makes."""
     trace = running_trace()
     try:
-        return invoke(function, (items,), {})
+        made = invoke(function, (items,), {})
     except (UnsupportedError, ConcretizationError, Varies):
         key = (_key(place), "native")
         if trace is None or key in trace.table:
@@ -85,3 +86,6 @@ def comprehension(
             raise
         trace.table[key] = not _is_tiny(trace, items)
         raise Retrace from None
+    if trace is None or type(made) is not set:
+        return made
+    return new_set(trace, _key(place), made)  # of Python, until a loop changes it

@@ -127,16 +127,16 @@ def _set(*args: Any, **kwargs: Any) -> Any:
     trace = current_trace()
     if isinstance(items, TracedArray | TracedContainer | Items | range):
         return new_set(trace, ("set()",), items)
-    if type(items) not in (tuple, list, set, frozenset) or not all(map(_is_hashed_natively, items)):
+    if type(items) not in (tuple, list, set, frozenset) or not all(map(is_hashed_natively, items)):
         return NotImplemented
     items = set(items) if type(items) in (set, frozenset) else items  # in CPython's order
     return new_set(trace, ("set()",), items)
 
 
-def _is_hashed_natively(obj: Any) -> bool:
+def is_hashed_natively(obj: Any) -> bool:
     """Whether an object is traced, or a constant: its hash calls nothing of the program's."""
     if is_tuple(obj):
-        return all(map(_is_hashed_natively, obj))
+        return all(map(is_hashed_natively, obj))
     return is_traced_type(type(obj)) or type(obj) in CONSTANT_TYPES
 
 

@@ -234,8 +234,10 @@ _METHODS = frozenset(_WRITTEN_OUT)
 
 
 def _install(name: str, function: Callable[..., Any]) -> None:
-    def method(self: StringView, part: Any) -> Any:
-        return self.traced(function, self, part)
+    def method(self: StringView, *parts: Any) -> Any:
+        if len(parts) != 1 or not is_string(parts[0]):
+            self.refuse(f"calls str.{name} with arguments that are not compiled")
+        return self.traced(function, self, *parts)
 
     method.__name__ = name
     setattr(StringView, name, method)
