@@ -23,7 +23,7 @@ from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.ops import union_operators
-from fusejit.tracer.ops.traced_text import TracedText
+from fusejit.tracer.ops.traced_text import TracedText, is_kernel_string
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
     NATIVE,
@@ -133,6 +133,8 @@ class Calls:
         if is_stop(getattr(function, "__name__", "")):
             raise Fallback(f"{here()}: the program stops in a debugger")
         owner = getattr(function, "__self__", None)
+        if getattr(function, "__objclass__", None) is str and any(map(is_kernel_string, args[:1])):
+            return args[0].user_attribute(function.__name__)(*args[1:], **kwargs)
         if type(owner) is str and kind is BuiltinFunctionType:
             handler = self._trace.handler(getattr(str, function.__name__))
             made = NotImplemented if handler is None else handler(owner, *args, **kwargs)
@@ -420,6 +422,8 @@ def _told(obj: Any) -> Any:
     """
     if isinstance(obj, Undefined):
         Undefined.refuse(obj)
+    if is_kernel_string(obj):
+        obj.refuse("gives a string that only compiled code knows to a method of strings")
     if isinstance(obj, GeneratorType):
         return (_told(item) for item in obj)
     if type(obj) in (list, tuple):

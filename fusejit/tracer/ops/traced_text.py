@@ -187,7 +187,12 @@ def is_text(obj: Any) -> TypeGuard[TracedText | str]:
 
 def is_string(obj: Any) -> bool:
     """Whether the program sees a string."""
-    return type(obj) is str or (isinstance(obj, TracedContainer) and obj.python_type is str)
+    return type(obj) is str or is_kernel_string(obj)
+
+
+def is_kernel_string(obj: Any) -> bool:
+    """Whether it is a string that only the kernel knows."""
+    return isinstance(obj, TracedContainer) and obj.python_type is str
 
 
 def number_of_text(obj: TracedText | str) -> Any:

@@ -14,7 +14,7 @@ from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.aliases import ContainersByKey
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.ops.traced_text import TracedText, is_string
+from fusejit.tracer.ops.traced_text import TracedText, is_kernel_string, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
 from fusejit.tracer.program.python_state import has_one_name
@@ -122,7 +122,8 @@ def displayed_text(trace: Trace, key: tuple[Any, ...], text: str) -> JoinedText:
 
 @primitive(str.join)
 def _join(separator: Any, items: Any) -> Any:
-    if not isinstance(items, TracedContainer | Items):
+    is_listed = type(items) in (list, tuple) and any(map(is_kernel_string, items))
+    if not is_listed and not isinstance(items, TracedContainer | Items):
         return NotImplemented
     trace = current_trace()
     made = JoinedText(trace, trace.visit(("joined text", current_location())))

@@ -1,6 +1,6 @@
-"""A condition that chooses a text or function was refused: Python must choose.
+"""A condition that chooses a function was refused: Python must choose.
 
-Text, functions, None or an array, and arrays of several shapes or dtypes were refused; so were
+Strings, functions, None or an array, and arrays of several shapes or dtypes were refused; so were
 functions that cannot be opened, which now run as plain NumPy, with a warning.
 """
 
@@ -15,6 +15,7 @@ from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import NeedsPython
 from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(12.0) / 4 - 1
@@ -92,23 +93,17 @@ def bound_in_one_branch(x: Any) -> Any:
         return str(error)
 
 
-PROGRAMS = [
-    text,
-    array_or_none,
-    shapes,
-    dtypes,
-    functions,
-    keys,
-    in_a_helper,
-    returns,
-    in_a_loop,
-    bound_in_one_branch,
-]
+PROGRAMS = [array_or_none, shapes, dtypes, functions, returns, bound_in_one_branch]
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_choices(function: Any) -> None:
     check_segments(function, (X,), (X + 2,), (X - 3,), bound=CLOSE)
+
+
+@pytest.mark.parametrize("function", [text, keys, in_a_helper, in_a_loop])
+def test_strings_are_compiled(function: Any) -> None:
+    check(function, (X,), (X + 2,), (X - 3,), bound=CLOSE, variants=None)
 
 
 def test_branches_are_segments() -> None:
@@ -122,8 +117,8 @@ def test_branches_are_segments() -> None:
 
 
 def test_fullgraph_refuses() -> None:
-    with pytest.raises(NeedsPython, match="'up' or 'down', depending on a condition"):
-        fuse_jit(fullgraph=True)(text)(X)
+    with pytest.raises(NeedsPython, match="depending on a condition"):
+        fuse_jit(fullgraph=True)(shapes)(X)
 
 
 def _without_source(text: str) -> Any:

@@ -200,7 +200,6 @@ def in_an_expression(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (set_under_a_condition, "seen"),
         (nonlocal_under_a_condition, "flag"),
     ],
 )
@@ -210,6 +209,8 @@ def test_conditions(function: Callable[..., Any], name: str) -> None:
     check_segments(function, (X,))
 
 
-@pytest.mark.parametrize("function", [list_under_a_condition, in_an_expression])
+@pytest.mark.parametrize(
+    "function", [list_under_a_condition, set_under_a_condition, in_an_expression]
+)
 def test_lists_of_the_function(function: Callable[..., Any]) -> None:
     check(function, (X,), (-X,))

@@ -139,7 +139,7 @@ def test_a_recursion_does_not_pay_for_itself() -> None:
     """``visit`` stayed in segments as it called a function in segments: itself."""
     graph = {k: [(3 * k + 1) % 40, (k + 7) % 40] for k in range(40)}
     fused = decorate(walked, jit=False, tiering=True)
-    for _ in range(8):
+    for _ in range(32):
         np.testing.assert_array_equal(fused(graph, 0), walked(graph, 0))
     state = dispatcher_of(fused)
     assert state is not None
