@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ItemColumns, ListColumns, NumberColumn, TupleColumns
+from fusejit.ir.traced import ItemColumns, ListColumns, NumberColumn, OptionalColumns, TupleColumns
 
 Column = npt.NDArray[Any]
 _ENCODING = f"utf-32-{sys.byteorder[0]}e"
@@ -90,6 +90,10 @@ def _columns(
             raise _OtherItems
         for place, part in enumerate(form.parts):
             yield from _columns([*map(itemgetter(place), items)], part, dtypes)
+    elif isinstance(form, OptionalColumns):
+        yield np.array([item is not None for item in items], next(dtypes))
+        nothing = _zero(form.item)
+        yield from _columns([nothing if i is None else i for i in items], form.item, dtypes)
     elif isinstance(form, ListColumns) and form.item is not None:
         _require_type(items, list)
         lengths = [*map(len, items)]
@@ -99,6 +103,15 @@ def _columns(
         yield from _columns([*chain.from_iterable(items)], form.item, dtypes)
     else:
         raise _OtherItems
+
+
+def _zero(form: ItemColumns) -> Any:
+    """An item that nothing reads."""
+    if isinstance(form, TupleColumns):
+        parts = map(_zero, form.parts)
+        return getattr(form.type, "_make", form.type)(parts)
+    kind = form.types[0] if isinstance(form, NumberColumn) else None
+    return kind() if isinstance(kind, type) else None
 
 
 def _require_type(items: Sequence[Any], kind: type) -> None:

@@ -210,7 +210,15 @@ class ListColumns:
     item: ItemColumns | None
 
 
-ItemColumns = NumberColumn | TupleColumns | ListColumns
+@dataclass(frozen=True, slots=True)
+class OptionalColumns:
+    """A tuple in each item for which the result ``is_there`` is true; None in the others."""
+
+    is_there: int
+    item: TupleColumns
+
+
+ItemColumns = NumberColumn | TupleColumns | OptionalColumns | ListColumns
 
 
 @dataclass(frozen=True, slots=True)

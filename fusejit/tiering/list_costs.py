@@ -12,6 +12,7 @@ from fusejit.ir.traced import (
     ChoiceLeaf,
     ItemColumns,
     ListColumns,
+    OptionalColumns,
     ResultDict,
     ResultList,
     ResultMapping,
@@ -64,6 +65,8 @@ def _columns_ns(form: ItemColumns) -> float:
     if isinstance(form, ListColumns):
         inner = 0.0 if form.item is None else _columns_ns(form.item)
         return MADE_LISTS + ASSUMED * MADE_INNER + inner
+    if isinstance(form, OptionalColumns):
+        return ASSUMED * MADE_ITEM + _columns_ns(form.item)
     if isinstance(form, TupleColumns):
         return ASSUMED * MADE_INNER + sum(map(_columns_ns, form.parts))
     return MADE_LIST + ASSUMED * MADE_ITEM

@@ -565,3 +565,46 @@ def test_what_a_list_cannot_hold_is_named() -> None:
 
     with pytest.raises(UnsupportedError, match="puts an object of type dict into a list"):
         fuse_jit(fullgraph=True)(program)(np.zeros(1000))
+
+
+def runs_of_numbers(a):
+    values = a.tolist()
+    runs, start = [], 0
+    for k in range(1, len(values)):
+        if values[k] != values[k - 1]:
+            runs.append((values[start], k - start))
+            start = k
+    runs.append((values[start], len(values) - start))
+    return runs
+
+
+def positive_in_rows(a):
+    total = 0
+    for row in a.tolist():
+        for v in row:
+            if v > 0:
+                total += v
+    return total
+
+
+def doubled(a):
+    return (a * 2).tolist(), a.sum().tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "array"),
+    [
+        (runs_of_numbers, np.array([1, 1, 2, 3, 3])),
+        (runs_of_numbers, np.array([True, False, False])),
+        (runs_of_numbers, np.array([1.5, 1.5, 2.0], "f4")),
+        (positive_in_rows, np.arange(6.0).reshape(2, 3) - 2),
+        (positive_in_rows, np.arange(6).reshape(3, 2)),
+        (doubled, np.arange(4.0)),
+        (doubled, np.arange(4) * 1j),
+        (doubled, np.zeros((0, 3))),
+        (doubled, np.zeros(())),
+    ],
+)
+def test_lists_of_arrays(function, array):
+    check(function, (array,), jit=True)
+    decorate(function, jit=False, fullgraph=True)(array)

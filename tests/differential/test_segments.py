@@ -31,6 +31,7 @@ CLOSE = Bound(ulps=32, absolute=1e-12)
 GLOBAL: list[Any] = []
 TOTAL = 0.0
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+WHOLE = ("attributes_in_a_loop", "shuffled_in_place", "sorted_list", "counted_list")
 
 
 def case(*args: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -212,13 +213,13 @@ def clock(x: Any) -> Any:
 
 
 @case(X)
-def sorted_by_python(x: Any) -> Any:
+def sorted_list(x: Any) -> Any:
     ordered = sorted((x * 3 % 5).tolist(), key=lambda t: -t)
     return np.array(ordered) + x
 
 
 @case(np.array([3, 1, 3, 2, 1, 3]))
-def counted_by_python(x: Any) -> Any:
+def counted_list(x: Any) -> Any:
     counts = Counter((x + 1).tolist())
     return sorted(counts.items()), x * counts[4]
 
@@ -463,7 +464,7 @@ def matched(x: Any, log: Any) -> Any:
 # ------------------------------------------------------------------------------------------- tests
 @pytest.mark.parametrize(("function", "args"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_segments(function: Any, args: tuple[Any, ...]) -> None:
-    whole = function.__name__ in ("attributes_in_a_loop", "shuffled_in_place")
+    whole = function.__name__ in WHOLE
     check_segments(function, args, bound=CLOSE, may_be_whole=whole)
 
 

@@ -15,6 +15,7 @@ from fusejit.ir.traced import (
     ItemColumns,
     ListColumns,
     NumberColumn,
+    OptionalColumns,
     PathLeaf,
     ResultDict,
     ResultLeaf,
@@ -172,4 +173,6 @@ def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, ListColumns):
         inner = [] if columns.item is None else _columns_of(columns.item)
         return [columns.starts, columns.lengths, columns.length, *inner]
+    if isinstance(columns, OptionalColumns):
+        return [columns.is_there, *_columns_of(columns.item)]
     return [index for part in columns.parts for index in _columns_of(part)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
-from fusejit.ir.traced import ItemColumns, ListColumns, Texts, TupleColumns
+from fusejit.ir.traced import ItemColumns, ListColumns, OptionalColumns, Texts, TupleColumns
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
@@ -210,6 +210,9 @@ def list_of(
         return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
     chosen = slice(length) if places is None else places
     values: Any = next(columns)[chosen]
+    if isinstance(form, OptionalColumns):
+        found = list_of(form.item, length, columns, places)
+        return [item if there else None for item, there in zip(found, values, strict=True)]
     if isinstance(form, ListColumns):
         lengths, _ = next(columns)[chosen], next(columns)
         ends = lengths.cumsum()

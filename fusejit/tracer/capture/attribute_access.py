@@ -12,7 +12,8 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace
-from fusejit.tracer.host.effects import write_attribute
+from fusejit.tracer.carried.attributes import write_attribute
+from fusejit.tracer.host import effects
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
@@ -237,6 +238,7 @@ class AttributeAccess:
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
                 return
+            write_attribute(obj, name)
         native_setattr(obj, name, value)
 
     def delete_attr(self, obj: Any, name: str) -> None:
@@ -301,7 +303,7 @@ class AttributeAccess:
         path = self._captures.path_of(obj)
         if path is None or isinstance(obj, type | ModuleType | FunctionType):
             return False
-        if ACTIVE.get() is None or not write_attribute(path, obj, name, value):
+        if ACTIVE.get() is None or not effects.write_attribute(path, obj, name, value):
             return False
         self._captures.overwrite(path.attribute(name), value)
         return True

@@ -5,6 +5,7 @@ The slots are declared in `fusejit.tracer.values.operations`.
 
 from __future__ import annotations
 
+from fusejit.tracer.containers.list_functions import tolist
 from fusejit.tracer.flow import compaction
 from fusejit.tracer.flow.conditions import choose
 from fusejit.tracer.host.numpy_forms import with_host_fallback
@@ -39,6 +40,7 @@ def bind_operations() -> None:
     ARRAY_OPS.getitem = getitem
     ARRAY_OPS.setitem = setitem
     ARRAY_OPS.item = item_of
+    ARRAY_OPS.tolist = tolist
     ARRAY_OPS.astype = astype
     ARRAY_OPS.copy = copy_method
     ARRAY_OPS.reshape = reshape_method

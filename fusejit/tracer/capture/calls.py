@@ -15,7 +15,9 @@ import numpy as np
 from fusejit.budget import check_budget
 from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
+from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
+from fusejit.tracer.carried.attributes import Objects, write_attribute
 from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
@@ -238,14 +240,14 @@ class Calls:
             return native_call(cls, args, kwargs)
         if new is None and init is None:
             if self._is_traceable_class(cls):
-                return native_call(cls, args, kwargs)
+                return _noted(native_call(cls, args, kwargs))
             return self._native(cls, args, kwargs, rule_for(cls))
         if new is not None:
             obj = self.invoke(new, (cls, *args), kwargs)
             if not isinstance(obj, cls):
                 return obj
         elif cls.__new__ is object.__new__:
-            obj = object.__new__(cls)
+            obj = _noted(object.__new__(cls))
         else:
             obj = native_call(cls.__new__, (cls, *args), kwargs)
         if init is not None:
@@ -397,7 +399,16 @@ class Calls:
         path = self._captures.path_of(obj)
         if path is not None:
             self.access.store_attr(obj, name, value)  # refuses
+        write_attribute(obj, name)
         object.__setattr__(obj, name, value)
+
+
+def _noted(obj: Any) -> Any:
+    """A new object, whose attributes loops may carry."""
+    trace = running_trace()
+    if trace is not None and not isinstance(obj, tuple):
+        trace.owned(Objects).note(trace, obj)
+    return obj
 
 
 @functools.partial(for_program, depth=5)

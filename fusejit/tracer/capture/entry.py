@@ -108,6 +108,7 @@ def trace_function(
         If Python needs a value that is known only when the kernel runs.
     """
     table: dict[Any, Any] = {}
+    refusal: Exception | None = None  # of lists in columns, if they are read item by item by now
     for _ in range(MAX_RESTARTS):
         trace = new_trace(fn.__name__, table, _definition(fn))
         trace.is_segment = is_segment
@@ -119,9 +120,14 @@ def trace_function(
             return _trace_once(fn, args, kwargs, trace)
         except Retrace:
             continue
-        except (Fallback, UnsupportedError, ConcretizationError):
-            if not trace.owned(Guesses).try_others(table) and not read_by_items(table):
+        except (Fallback, UnsupportedError, ConcretizationError) as error:
+            if trace.owned(Guesses).try_others(table):
+                continue
+            if not read_by_items(table):
+                if isinstance(error, ConcretizationError) and refusal is not None:
+                    raise refusal from None  # an item that only the kernel chooses was to be read
                 raise
+            refusal = error
     raise UnsupportedError.at(
         _definition(fn),
         f"compiling did not come to an end after {MAX_RESTARTS} attempts",

@@ -33,13 +33,14 @@ from fusejit.tracer.flow.conditions import (
     stop_flag,
 )
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
-from fusejit.tracer.flow.membership import contained
+from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
+from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,
@@ -48,9 +49,10 @@ from fusejit.tracer.program.callables import (
 )
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
-from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.locations import for_program, needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
 from fusejit.tracer.program.unrolling import within_budget
+from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import Undefined
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -259,13 +261,19 @@ class FunctionPrimitives:
 
     def chain(self, first: Any, name: str, second: Any, *others: Any) -> Any:
         """``first < second < others[1]()``; see `chain`."""
-        return chain(self._compare, first, name, second, *others)
+        return chain(self.compared, first, name, second, *others)
 
-    def _compare(self, name: str, left: Any, right: Any) -> Any:
+    def compared(self, name: str, left: Any, right: Any) -> Any:
+        """``left == right``, and what else compares; ``name`` is that of `operator`."""
         if name in ("is_", "is_not"):
             same = self.same_object(left, right)
             return same if name == "is_" else not_(same)
-        return getattr(operator, name)(left, right)
+        if name in ("eq", "ne"):
+            self.operand(left)
+            self.operand(right)
+        if is_tuple(left) and is_tuple(right) and needs_kernel_keys((left, right)):
+            return compared_tuples(name, left, right)
+        return native_operator(getattr(operator, name), left, right)
 
     numbered = staticmethod(numbered)
     items = staticmethod(within_budget)
@@ -326,8 +334,8 @@ class FunctionPrimitives:
         if module.startswith(".") or not is_library_module(module):
             raise needs_python(f"imports {module}", "import it at the top of the file")
 
-    def compared(self, obj: Any) -> Any:
-        """An operand of ``==`` or ``!=``, which Python compares."""
+    def operand(self, obj: Any) -> Any:
+        """An operand of ``==`` or ``!=``, or a key, which Python compares."""
         self._captures.compare(obj)
         return obj
 
@@ -368,6 +376,12 @@ class FunctionPrimitives:
 # what traced values stand for: Python's patterns see the traced value
 _NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
 _STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
+
+
+@for_program
+def native_operator(function: Callable[..., Any], *operands: Any) -> Any:
+    """What one of Python's operators makes of objects that know it themselves."""
+    return function(*operands)
 
 
 class Slot:

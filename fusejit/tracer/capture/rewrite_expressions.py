@@ -193,12 +193,14 @@ class ExpressionRewriter(ast.NodeTransformer):
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1
         is_native = not is_chain or not self.has_callbacks or has_walrus(node)
+        if len(names) == 1 and not any(map(_is_constant, operands)):
+            return self._callback("compared", node, names[0], *operands)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
             if isinstance(operator, (ast.Is, ast.IsNot)) and is_native:
                 operands[at : at + 2] = [self._callback("identity", o, o) for o in pair]
             elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
-                operands[at : at + 2] = [self._callback("compared", o, o) for o in pair]
+                operands[at : at + 2] = [self._callback("operand", o, o) for o in pair]
         node.left, *node.comparators = operands
         if is_native:
             return node
@@ -259,7 +261,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.value = self._hashed(node.value)
             return node
         new: ast.expr = self.visit(node)
-        return new if _is_constant(new) else self._callback("compared", new, new)
+        return new if _is_constant(new) else self._callback("operand", new, new)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)

@@ -106,7 +106,8 @@ class Results:
         if is_union_scalar(obj) or isinstance(obj, OptionalTuple):
             obj = choice(obj)
         if isinstance(obj, Choice):
-            return Choice(*(self._with_arrays(o, arrays) for o in obj))
+            tag = self._with_arrays(obj.tag, arrays)
+            return Choice(tag, tuple(self._with_arrays(one, arrays) for one in obj.objects))
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
             for other in _choices(obj):
@@ -303,7 +304,7 @@ class Results:
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
         if isinstance(obj, Choice):
-            return ChoiceLeaf(self._result_index(obj.tag), tuple(map(self._leaf, obj.numbers)))
+            return ChoiceLeaf(self._result_index(obj.tag), tuple(map(self._leaf, obj.objects)))
         if type(obj) in (tuple, list) or is_named_tuple(obj):
             return ResultSequence(type(obj), tuple(map(self._leaf, obj)), self._number(obj))
         if type(obj) is dict:

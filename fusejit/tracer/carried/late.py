@@ -8,9 +8,11 @@ from typing import Any
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
+from fusejit.tracer.carried.containers import OWNED
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
+from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.number_values import (
     number_value,
     number_values,
@@ -114,6 +116,15 @@ class LateArray(Late):
         return loop.last_views.setdefault(id(now), made)  # two names may have one object
 
 
+class LateContainer(Late):
+    """A container that each iteration makes: its memory holds the items of the last one."""
+
+    def left(self, results: Sequence[Value]) -> Any:
+        """The container, which is there after the loop as well."""
+        self.now.home = self.loop.trace.block
+        return self.now
+
+
 def late_of(
     loop: LoopRegion, name: str, now: Any, names: Mapping[str, Any], behind: LiveOutArrays
 ) -> Late:
@@ -133,6 +144,9 @@ def late_of(
         made.is_copied = loop.origins.may_be_another(now)
         made.has_object = made.is_copied and loop.origins.is_tracked()
         return made
+    loop.trace.owned(Displays).try_traced(loop.trace, now)
+    if isinstance(now, OWNED) and now.home is loop.trace.block:
+        return LateContainer(loop, name, now)
     is_result = not is_of_program(name) and Undefined.is_unbound(now)  # of no `return` so far
     return Late(loop, name, now if is_result or is_untraced_value(now) else only_inside(name))
 

@@ -15,13 +15,14 @@ from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import type_of
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import tuple_of
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
@@ -131,6 +132,7 @@ class LoopRegion(Region):
 
     repeats = True
     period = 1  # how many iterations are traced at once
+    is_asked = False  # whether its condition is being traced
 
     def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
         super().__init__(trace, key, about)
@@ -145,6 +147,7 @@ class LoopRegion(Region):
         self.counter: IterArg | None = None
         self.counted: TracedArray | None = None  # the counter after the loop
         self.after: dict[str, Any] = {}
+        self._untouched: dict[str, Any] = {}  # what the objects hold before the loop
         self.last_views: dict[int, TracedArray] = {}  # by the view that the body has
         self.origins = LoopOrigins(self)
         self._last: AffineExpr | None = None
@@ -277,6 +280,23 @@ class LoopRegion(Region):
             raise Fallback("later iterations of a loop read a broadcast array; copy it")
 
     # -- names -------------------------------------------------------------------------------------
+    def write(self, attribute: Attribute) -> None:
+        """Trace again with an attribute that the loop carries."""
+        if self.is_asked:
+            what = f"changes the attribute {attribute.name!r} in the condition of a loop"
+            raise needs_python(what, "write while True: and an if with a break")
+        if not self.carries(attribute):
+            self.decide((*(self.decided("attributes") or ()), attribute.key), "attributes")
+
+    def find_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the names hold before the loop, those of attributes included."""
+        objects = self.trace.owned(Objects)
+        for key in self.decided("attributes") or ():
+            if (attribute := objects.attribute(key)) is not None:
+                self.name_attribute(attribute, names)
+        self._untouched = {name: one.held() for name, one in self._attributes.items()}
+        return {**names, **self._untouched}
+
     def find_before(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Find what the names hold before the loop; tuples are taken apart."""
         for name in self.names:
@@ -299,7 +319,13 @@ class LoopRegion(Region):
     def entries(self) -> tuple[Any, ...]:
         """Return what the names hold at the start of the body, where all flags are down."""
         seen = {name: one.seen for name, one in self.carried.items()}
-        return tuple(False if n in self.flags else self.put_together(n, seen) for n in self.names)
+        held = {n: False if n in self.flags else self.put_together(n, seen) for n in self.names}
+        self.hand_out(held)
+        return tuple(held[name] for name in self._written)
+
+    def restore_attributes(self) -> None:
+        """Have the objects hold what they held before the loop."""
+        self.hand_out(self._untouched)
 
     def held_now(self, names: Mapping[str, Any], name: str) -> Any:
         """Return what a name holds; of None instead of a tuple, the items that it had before."""
@@ -335,4 +361,5 @@ class LoopRegion(Region):
 
     def result(self) -> tuple[Any, ...]:
         """Return what the names hold after the loop, and the last items of a ``for``."""
-        return tuple(self.after[name] for name in (*self.names, *self.targets))
+        self.hand_out(self.after)
+        return tuple(self.after[name] for name in (*self._written, *self.targets))

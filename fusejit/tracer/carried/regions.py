@@ -20,6 +20,7 @@ from fusejit.ir.source import Location
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.attributes import Attribute
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
@@ -100,11 +101,12 @@ class Region:
     def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
         self.trace = trace
         self.key = key
-        self.names = about.names
+        self.names = self._written = about.names  # with those of attributes, and without them
         self.live = frozenset(about.live)
         self.location: Location = current_location()
         self._states: list[PythonState] = []
         self._before: dict[str, Any] = {}  # what the names held in front
+        self._attributes: dict[str, Attribute] = {}  # that are written inside, by their names
         self._tuples: dict[str, tuple[type, list[str], str | None]] = {}  # class, items, flag
 
     def own_names(self) -> frozenset[str]:
@@ -188,6 +190,36 @@ class Region:
         """Whether a name must hold an array at the end, and not elements under a mask."""
         return name in self.live or is_array(self._before.get(name))
 
+    # -- attributes -------------------------------------------------------------------------------
+    def write(self, attribute: Attribute) -> None:
+        """Note that an attribute is about to be written inside."""
+        raise NotImplementedError
+
+    def carries(self, attribute: Attribute) -> bool:
+        """Whether it is one of the attributes that have a name here."""
+        return any(one.key == attribute.key for one in self._attributes.values())
+
+    def name_attribute(self, attribute: Attribute, names: Mapping[str, Any]) -> str:
+        """Give an attribute a name among those of the region."""
+        holders = (name for name, held in names.items() if held is attribute.obj)
+        base = f"{next(holders, type(attribute.obj).__name__)}.{attribute.name}"
+        label, k = base, 1
+        while label in self._attributes:
+            label, k = f"{base} of another ({k})", k + 1
+        self._attributes[label] = attribute
+        self.names = (*self.names, label)
+        self.live |= {label}
+        return label
+
+    def with_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the names hold, those of attributes included."""
+        return {**names, **{name: one.held() for name, one in self._attributes.items()}}
+
+    def hand_out(self, values: Mapping[str, Any]) -> None:
+        """Have the objects hold what the names of their attributes stand for."""
+        for name, one in self._attributes.items():
+            one.hold(values[name])
+
     # -- blocks -----------------------------------------------------------------------------------
     def open(self, block: Block) -> None:
         """Ops go into ``block`` from here on."""
@@ -239,6 +271,8 @@ class Region:
         if name not in self._tuples:
             return held[name]
         kind, items, flag = self._tuples[name]
+        if flag is not None and isinstance(held[flag], Undefined):
+            return held[flag]
         made = tuple_of(kind, [self.put_together(item, held) for item in items])
         if flag is None or held[flag] is True:
             return made

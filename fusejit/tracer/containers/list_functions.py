@@ -1,4 +1,4 @@
-"""Python's functions on lists that loops change: ``sorted``, ``list``."""
+"""Functions that make lists: ``sorted``, ``list``, ``a.tolist()``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.new_containers import new_list
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
@@ -46,3 +47,13 @@ def _list(*args: Any, **kwargs: Any) -> Any:
     if is_of_kernel(items):
         return trace.inlined(list_methods.copied, args)
     return new_list(trace, items, is_changed=isinstance(items, Items))
+
+
+_LISTS_OF_RANK = (list_methods.number, list_methods.numbers, list_methods.rows_of_numbers)
+
+
+def tolist(array: TracedArray) -> Any:
+    """``a.tolist()``."""
+    if array.ndim >= len(_LISTS_OF_RANK):
+        raise needs_python("makes lists of an array of more than two dims", MOVE_OUTSIDE)
+    return array.trace.inlined(_LISTS_OF_RANK[array.ndim], (array,))

@@ -29,6 +29,7 @@ from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 def begin(loop: LoopRegion, names: Mapping[str, Any]) -> None:
     """Find what the names hold in the body; called before the body's block."""
+    names = loop.find_attributes(names)
     for name, obj in loop.find_before(names).copy().items():
         loop.carry(carried_as(loop, name, obj, names))
     begin_aliases(loop)

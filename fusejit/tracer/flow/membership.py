@@ -1,7 +1,8 @@
 """``item in container`` of the traced program.
 
 Of an array that is ``(container == item).any()``, as NumPy has it. Of Python's containers of
-numbers it is a comparison with each of them where only the kernel knows the item.
+numbers it is a comparison with each of them where only the kernel knows the item. Tuples are equal,
+or in order, by their items.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.keyed.known_dicts import known_dict
+from fusejit.tracer.lists.comparisons import are_equal, comes_before
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, needs_kernel, truth_of
@@ -52,6 +55,16 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     if type(container) in CONTAINERS:
         look_up(container, (item,))
     return is_in(item, container)
+
+
+def compared_tuples(name: str, left: Any, right: Any) -> Any:
+    """``left == right``, and what else compares tuples; ``name`` is that of `operator`."""
+    if name in ("eq", "ne"):
+        same = PRIMITIVES[are_equal](left, right)
+        return same if name == "eq" else not_(same)
+    is_turned = name in ("gt", "le")
+    is_less = PRIMITIVES[comes_before](left, right, is_turned)
+    return is_less if name in ("lt", "gt") else not_(is_less)
 
 
 def _in_range(item: Any, numbers: range) -> Any:

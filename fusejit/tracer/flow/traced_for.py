@@ -203,11 +203,13 @@ class TracedFor(LoopRegion):
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
         self._require_items()
+        names = self.with_attributes(names)
         settle(self, names)
         counter = None
         if self._counter is not None:
             counter = arithmetic(np.add, TracedArray.of_value(self.trace, self._counter), 1).value()
         yields = loop_body.hand_on(self, names, counter)
+        self.restore_attributes()
         body = self.close()
         body.yields = yields
         self.trace.decisions.forget_local(self.symbol)

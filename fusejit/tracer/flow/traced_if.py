@@ -25,6 +25,8 @@ from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.attributes import Attribute
+from fusejit.tracer.carried.chosen_results import ChosenResult, OnlyResult, may_be_chosen
 from fusejit.tracer.carried.containers import JoinedContainer, join_aliases, joined_container
 from fusejit.tracer.carried.joined import (
     Branches,
@@ -46,12 +48,13 @@ from fusejit.tracer.carried.regions import (
     same_object,
 )
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
+from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import current_span
+from fusejit.tracer.program.locations import current_span, user_frames
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
@@ -92,20 +95,37 @@ class TracedIf(Region):
         self._aliases = self.trace.owned(Aliases).now
         self.open(Block())
 
+    def write(self, attribute: Attribute) -> None:
+        """Note what an attribute holds that is about to be written."""
+        if not self.carries(attribute):
+            frames = user_frames()
+            name = self.name_attribute(attribute, frames[0].f_locals if frames else {})
+            self._before[name] = attribute.held()
+
+    def _held(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """What the names hold at the end of a block; the objects hold what they held before."""
+        names = self.with_attributes(names)
+        held = {name: self.look_up(names, name) for name in self.names}
+        self.hand_out(self._before)
+        return held
+
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the first block and begin the second; what the names held before both."""
-        self._then = {name: self.look_up(names, name) for name in self.names}
+        self._then = self._held(names)
         self._prefix_buffers.open(self._then, self._before)
         self._then_block = self.close()
         aliases = self.trace.owned(Aliases)
         self._aliases, aliases.now = aliases.now, self._aliases
         self.open(Block())
-        return tuple(self._before.values())
+        return tuple(self._before[name] for name in self._written)
 
     def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the second block; what the names hold after both."""
-        self._now = {name: self.look_up(names, name) for name in self.names}
-        return self.join(self._then, self._now, names)
+        self._now = self._held(names)
+        self._then = {name: self._then.get(name, self._before[name]) for name in self.names}
+        held = self.join(self._then, self._now, names)
+        self.hand_out(held)
+        return tuple(held[name] for name in self._written)
 
     def condition_here(self) -> TracedArray:
         """The condition under which the block runs that is being traced."""
@@ -119,7 +139,7 @@ class TracedIf(Region):
     # -- joining ----------------------------------------------------------------------------------
     def join(
         self, left: dict[str, Any], right: dict[str, Any], names: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
+    ) -> dict[str, Any]:
         """One object for each name, whichever block has run; the op is made."""
         assert self._then_block is not None
         assert self.predicate is not None
@@ -169,7 +189,7 @@ class TracedIf(Region):
                 made[first].storage.note_copied(made[second].storage, True, why)
                 made[second].storage.note_copied(made[first].storage, True, why)
         held = {name: made[one] for name, one in kinds.items()}
-        return tuple(self.put_together(name, held) for name in left)
+        return {name: self.put_together(name, held) for name in left}
 
     def _joined(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
         """What joins the objects that a name holds in either branch."""
@@ -190,6 +210,8 @@ class TracedIf(Region):
         lists = joined_container(branches, self._before.get(name), name in self.live)
         if lists is not None:
             return lists
+        if may_be_chosen(branches):
+            return ChosenResult(branches)
         kinds = " or ".join(map(describe, pair))
         return _untold(branches, f"is {kinds}, depending on a condition")
 
@@ -205,6 +227,9 @@ class TracedIf(Region):
                 return JoinedNumber(branches, type_of(known))
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it
+            self.trace.owned(Displays).try_traced(self.trace, known)
+            if may_be_chosen(branches._replace(sides=(known, None))) and not is_array(known):
+                return OnlyResult(branches, known)
             if is_array(known):
                 return JoinedArray(self._told(branches, names))
         return _untold(branches, "is not defined in both branches")

@@ -30,7 +30,7 @@ from fusejit.tracer.program.unrolling import UnrollBudget
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.union_scalar import is_union_scalar
+from fusejit.tracer.values.union_scalar import TypeTest, TypeTests, is_union_scalar
 
 
 class TracedWhile(LoopRegion):
@@ -41,7 +41,12 @@ class TracedWhile(LoopRegion):
         self.is_traced = self.enters = self.leaves = bool(self.decided("traced"))
         self._passes = 0
         self._condition: Block | None = None
+        self._type_test: TypeTest | None = None
         self._budget = UnrollBudget(trace)
+
+    def type_test(self) -> TypeTest | None:
+        """What the condition says in the body of the type of a number."""
+        return self._type_test
 
     def again(self) -> bool:
         """Whether Python runs the body once more: a traced body is run once."""
@@ -57,6 +62,7 @@ class TracedWhile(LoopRegion):
         loop_body.begin(self, names)
         self.open(Block(arguments=self.arguments()))
         loop_body.show(self)
+        self.is_asked = True
         return self.entries()
 
     def cuts(self) -> bool:
@@ -69,16 +75,20 @@ class TracedWhile(LoopRegion):
         if not self.is_traced:
             return self._is_true(condition)
         go_on = as_kernel_number(truth_of(condition))
+        self._type_test = self.trace.owned(TypeTests).get(go_on.value())
         asked = walk(self.trace.block)
         if loop_body.stoppers(self) and any(op.effect is not Effect.PURE for op in asked):
             go_on = self._asked_unless_stopped(go_on)
         else:
             go_on = loop_body.unless_stopped(self, go_on)
         yields = (go_on.value(),)
+        self.restore_attributes()
         block = self.close()
         block.yields = yields
         self._condition = block
+        self.is_asked = False
         self.open(Block(arguments=block.arguments))
+        self.entries()
         loop_body.bind_rows_again(self)
         return True
 
@@ -124,8 +134,10 @@ class TracedWhile(LoopRegion):
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
+        names = self.with_attributes(names)
         settle(self, names)
         yields = loop_body.hand_on(self, names)
+        self.restore_attributes()
         body = self.close()
         body.yields = yields
         assert self._condition is not None

@@ -64,7 +64,7 @@ class Arguments:
         if is_union_scalar(obj):
             obj = choice(obj)
         if isinstance(obj, Choice):
-            numbers = ", ".join(map(self._text, obj.numbers))
+            numbers = ", ".join(map(self._text, obj.objects))
             return f"[{numbers}][{self._text(obj.tag)}]"
         if isinstance(obj, TracedArray | SymbolicNumber):
             self.traced.append(obj)

@@ -24,7 +24,14 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
 from fusejit.tracer.lists.columns import read_columns
-from fusejit.tracer.lists.item_forms import ItemForm, ListForm, NumberForm, TupleForm, form_of
+from fusejit.tracer.lists.item_forms import (
+    ItemForm,
+    ListForm,
+    NumberForm,
+    OptionalForm,
+    TupleForm,
+    form_of,
+)
 from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.values.array import TracedArray
@@ -179,7 +186,7 @@ def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:
     form, *inner = forms
     if isinstance(form, ListForm):
         return ListColumns(place(), place(), -1, _item_columns(inner, place))
-    assert isinstance(form, NumberForm | TupleForm)
+    assert isinstance(form, NumberForm | TupleForm | OptionalForm)
     return form.columns(place)
 
 

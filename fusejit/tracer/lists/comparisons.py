@@ -44,7 +44,11 @@ def _are_equal(left: Any, right: Any) -> Any:
         _require_number(number)
     if is_union_scalar(left) or is_union_scalar(right):
         return current_trace().inlined(_equals, (left, right))
-    return operator_call(np.equal, (left, right))
+    return _compared(np.equal, left, right)
+
+
+def _compared(ufunc: np.ufunc, left: Any, right: Any) -> Any:
+    return operator_call(ufunc, (as_kernel_number(left), as_kernel_number(right)))
 
 
 def _equals(left, right):  # type: ignore[no-untyped-def]
@@ -98,13 +102,15 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
             return compared(np.less, (left, right))
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
             raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
-        return operator_call(np.less, (left, right))
+        return _compared(np.less, left, right)
+    if not is_tuple(right) or len(left) != len(right):
+        raise needs_python("orders tuples of several lengths", MOVE_OUTSIDE)
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):
         for number in () if is_tuple(one) else (one, other):
             _require_number(number)
         is_less = _comes_before(one, other, False)
-        rest = made if made is False else _all((operator_call(np.equal, (one, other)), made))
+        rest = made if made is False else _all((_are_equal(one, other), made))
         made = is_less if rest is False else operator_call(np.logical_or, (is_less, rest))
     return made
 

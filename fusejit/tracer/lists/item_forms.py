@@ -10,15 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ItemColumns, NumberColumn, TupleColumns
+from fusejit.ir.traced import ItemColumns, NumberColumn, OptionalColumns, TupleColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.ops.number_values import class_of, number_values, of_values, types_of_values
-from fusejit.tracer.ops.union_types import has_type, type_of, union
+from fusejit.tracer.ops.number_values import (
+    class_of,
+    number_value,
+    number_values,
+    of_values,
+    types_of_values,
+    zero,
+)
+from fusejit.tracer.ops.union_types import OF_NONE, has_type, narrowed, type_of, union
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple, tuple_of
-from fusejit.tracer.values.operand_types import I64
-from fusejit.tracer.values.union_scalar import NumberType, UnionType
+from fusejit.tracer.values.operand_types import BOOL, I64
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionType
 
 Place = Callable[[], int]
 """Gives the number of the graph's result that has the next column."""
@@ -60,7 +68,9 @@ class NumberForm(ItemForm):
         return types_of_values(self.type)
 
     def joined(self, other: ItemForm) -> ItemForm | None:
-        """A number of either type."""
+        """A number of either type; None may stand for a tuple."""
+        if self == _NONE and isinstance(other, TupleForm | OptionalForm):
+            return other.joined(self)
         if isinstance(other, NumberForm):
             both = self.type if self == other else union(self.type, other.type)
             has_types = self == other or isinstance(both, UnionType)  # complex ones lose theirs
@@ -95,7 +105,9 @@ class TupleForm(ItemForm):
         return tuple(one for part in self.parts for one in part.types())
 
     def joined(self, other: ItemForm) -> ItemForm | None:
-        """Such a tuple of items of both forms."""
+        """Such a tuple of items of both forms; perhaps None."""
+        if isinstance(other, OptionalForm) or other == _NONE:
+            return OptionalForm(self).joined(other)
         if not isinstance(other, TupleForm) or other.type is not self.type:
             return None
         if len(other.parts) != len(self.parts):
@@ -105,6 +117,7 @@ class TupleForm(ItemForm):
 
     def values(self, item: Any) -> tuple[Value, ...]:
         """Those of all parts."""
+        item = narrowed(item)
         pairs = zip(self.parts, item, strict=True)
         return tuple(value for part, one in pairs for value in part.values(one))
 
@@ -123,6 +136,46 @@ class TupleForm(ItemForm):
 
 
 @dataclass(frozen=True, slots=True)
+class OptionalForm(ItemForm):
+    """A tuple, or None."""
+
+    item_form: TupleForm
+
+    def types(self) -> tuple[NumberType, ...]:
+        """Whether it is a tuple, and those of the tuple."""
+        return ((Kind.PYTHON, BOOL), *self.item_form.types())
+
+    def joined(self, other: ItemForm) -> ItemForm | None:
+        """Such a tuple of items of both forms, or None."""
+        if other == _NONE:
+            return self
+        item = other.item_form if isinstance(other, OptionalForm) else other
+        both = self.item_form.joined(item)
+        return OptionalForm(both) if isinstance(both, TupleForm) else None
+
+    def values(self, item: Any) -> tuple[Value, ...]:
+        """Whether there is a tuple, and its values; of None, zeros that nothing reads."""
+        item = narrowed(item)
+        is_there: Any = item is not None
+        if isinstance(item, OptionalTuple):
+            is_there, item = item.tag, item.items
+        tag = number_value(is_there, (Kind.PYTHON, BOOL))
+        if item is None:
+            types = self.item_form.types()
+            return (tag, *(number_value(zero(type_), type_) for type_ in types))
+        return (tag, *self.item_form.values(item))
+
+    def item(self, trace: Trace, values: Sequence[Value]) -> Any:
+        """The tuple, or None."""
+        tag, *rest = values
+        return OptionalTuple(TracedArray.of_value(trace, tag), self.item_form.item(trace, rest))
+
+    def columns(self, place: Place) -> OptionalColumns:
+        """One of bools, and those of the tuple."""
+        return OptionalColumns(place(), self.item_form.columns(place))
+
+
+@dataclass(frozen=True, slots=True)
 class ListForm(ItemForm):
     """A list: see `fusejit.tracer.lists.nested_list`, which reads and stores such items."""
 
@@ -135,14 +188,22 @@ class ListForm(ItemForm):
         return self if isinstance(other, ListForm) else None
 
 
+_NONE = NumberForm(OF_NONE)
+
+
 def form_of(item: Any) -> ItemForm | None:
     """The form of an item; None if no column can hold it."""
     if type(item) is int and item not in _INT64:
         return None
+    if isinstance(item, OptionalTuple):
+        item = narrowed(item)
     if has_type(item):
         return NumberForm(type_of(item))
     if type(item) is list or getattr(item, "python_type", None) is list:
         return ListForm()
+    if isinstance(item, OptionalTuple):
+        form = form_of(item.items)
+        return OptionalForm(form) if isinstance(form, TupleForm) else None
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]

@@ -21,6 +21,21 @@ def copied(items):
     return made
 
 
+def number(array):
+    """``a.tolist()`` of an array without dims."""
+    return array.item()
+
+
+def numbers(array):
+    """``a.tolist()`` of an array with one dim."""
+    return [element.item() for element in array]
+
+
+def rows_of_numbers(array):
+    """``a.tolist()`` of a matrix."""
+    return [[element.item() for element in row] for row in array]
+
+
 def extended(items, others):
     """``xs.extend(ys)``, ``xs += ys``; a list is extended by what it had before."""
     if others is items:

@@ -41,7 +41,6 @@ _TEXT = "text"
 _REMEDY = "use np.where to choose element by element"
 _REMEDIES = {
     "an index or a size": "pass the number as an argument of its own, as a Python int",
-    "tolist()": "return the array and make the list of the result",
     "`in`": "write (x == value).any()",
     _TEXT: "return the array and make the text of the result",
     _HASH: "use an array as the table (counts[i] += 1)",
@@ -307,8 +306,8 @@ class TracedArray:
         return ARRAY_OPS.item(self, args)
 
     def tolist(self) -> Any:
-        """The elements are known only when the kernel runs."""
-        raise self._concrete("tolist()")
+        """The elements as numbers of Python, in lists within lists."""
+        return ARRAY_OPS.tolist(self)
 
     def fill(self, value: Any) -> None:
         """Store one number everywhere."""

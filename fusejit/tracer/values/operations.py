@@ -40,6 +40,7 @@ class ArrayOperations(Generic[A]):
     getitem: Callable[[A, Any], Any]
     setitem: Callable[[A, Any, Any], None]
     item: Callable[[A, tuple[Any, ...]], Any]
+    tolist: Callable[[A], Any]
     astype: Callable[..., A]
     copy: Callable[[A, Any], A]
     reshape: Callable[..., A]

@@ -16,7 +16,7 @@ else is a conditional on it, with each type in a branch of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -203,11 +203,14 @@ class OptionalTuple:
     __le__ = __ge__ = __add__ = __radd__ = __contains__ = _refuse
 
 
-class Choice(NamedTuple):
-    """A number of one of several types as it leaves the program: one of ``numbers``."""
+class Choice:
+    """What leaves the program is one of ``objects``: the one whose place ``tag`` says."""
 
-    tag: Any
-    numbers: tuple[Any, ...]
+    __slots__ = ("objects", "tag")
+
+    def __init__(self, tag: Any, objects: tuple[Any, ...]) -> None:
+        self.tag = tag
+        self.objects = objects
 
 
 def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
