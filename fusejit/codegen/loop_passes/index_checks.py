@@ -65,6 +65,7 @@ from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import SELECT, cast
 
 ROUNDS = 4  # times that bounds of what a loop carries are tried
+VISITS, LEAST_VISITS = 8, 1000  # of each statement: loops in loops in loops are tried less
 STEP = 16  # a counter that moves by no more never leaves 64 bits: that takes years
 
 Bound = tuple[int, Polynomial]
@@ -140,10 +141,12 @@ class _Walk:
         self.open: list[tuple[Polynomial, Polynomial]] = []  # index, size of checks that stay
         self.asked: list[Bound] = []  # bounds that loops around try to keep
         self.may_version = True
+        self.may_visit = VISITS * len(every) + LEAST_VISITS  # statements, while bounds are tried
 
     # -- statements ------------------------------------------------------------------------------
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
         """Statements in program order; what they say holds after them."""
+        self.may_visit -= len(statements)
         return [new for s in statements for new in self.statement(s)]
 
     def statement(self, s: Stmt) -> list[Stmt]:
@@ -343,12 +346,13 @@ class _Walk:
         cells = cells_of((s,), self.values.cells) - {s.var if isinstance(s, For) else ""}
         self.may_version = False
         bounds: dict[str, list[Bound]] = {}
-        if any(map(is_work, flat((s,)))):
+        if self.may_visit > 0 and any(map(is_work, flat((s,)))):
             ends = dict.fromkeys(m - 1 for inner in flat((s,)) for m in moduli(inner))
             bounds = self._bounds_at_entry(entry, cells, test, list(ends))
         for rounds in range(ROUNDS, -1, -1):
             self.asked = [*dict.fromkeys((*asked, *itertools.chain(*bounds.values())))]
-            kept = self._kept(entry, cells, bounds, body) if rounds and bounds else {}
+            may_try = rounds and bounds and self.may_visit > 0
+            kept = self._kept(entry, cells, bounds, body) if may_try else {}
             is_stable, bounds = kept == bounds, kept
             if is_stable:
                 break

@@ -133,7 +133,6 @@ def _with_what_it_reads(
 
 
 def _buffers(op: Op) -> Iterator[Buffer]:
-    if isinstance(op, Load | Write):
-        yield op.view.buffer.root
-    for inner in (op for b in op.blocks for op in walk(b)):
-        yield from _buffers(inner)
+    for one in (op, *(inner for block in op.blocks for inner in walk(block))):
+        if isinstance(one, Load | Write):
+            yield one.view.buffer.root

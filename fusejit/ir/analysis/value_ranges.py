@@ -14,7 +14,19 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Assert, Bind, Block, Cond, ConstantOp, GenericOp, HostCall, Loop, Op
+from fusejit.ir.ops import (
+    Assert,
+    Bind,
+    Block,
+    Cond,
+    ConstantOp,
+    GenericOp,
+    HostCall,
+    Loop,
+    Op,
+    symbols_bound,
+    walk,
+)
 from fusejit.ir.scalar_ops.op_ranges import FULL, Range, floor_divided, hull, is_inside, remainder
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.values import Value as GraphValue
@@ -56,6 +68,8 @@ class Ranges:
         self.operands: dict[Op, list[Range]] = {}
         self._carried: dict[Op, list[Range]] = {}
         self._bound: dict[str, GraphValue] = {}  # what symbols of blocks name
+        self._met: dict[Op, tuple[list[Range | None], list[Range]]] = {}  # ranges around a loop
+        self._outside: dict[Op, tuple[list[GraphValue], list[str]]] = {}
         self._yielded: dict[Block, list[Range]] = {}  # by a block, of what it yields
         self._narrowed: dict[GraphValue, Range] = {}  # in the current block: ranges before it
         for symbol in graph.symbols:
@@ -135,6 +149,10 @@ class Ranges:
             first, last = self.affine(op.lower)[0], self.affine(op.upper)[1] - 1
             self.symbols[op.induction] = (first, max(first, last))
         starts = [self.of(start) for start in op.carried]
+        found = self._found_outside(op), starts
+        if self._met.get(op) == found:
+            return  # all it depends on is as it was: so is all that it computes
+        self._met[op] = found
         ranges = list(map(hull, starts, self._carried.get(op, starts)))
         while (wider := list(map(_widened, ranges, self._iteration(op, ranges)))) != ranges:
             ranges = wider
@@ -146,6 +164,15 @@ class Ranges:
             self._iteration(op, ranges)
         self._carried[op] = ranges
         self.values.update(zip(op.results, ranges, strict=True))
+
+    def _found_outside(self, op: Loop) -> list[Range | None]:
+        """The ranges of what a loop reads that it does not make."""
+        if op not in self._outside:
+            self._outside[op] = _read_outside(op)
+        values, symbols = self._outside[op]
+        bound = [self._bound[symbol] for symbol in symbols if symbol in self._bound]
+        numbers = (self.values.get(value) for value in (*values, *bound))
+        return [*numbers, *(self.symbols.get(symbol) for symbol in symbols)]
 
     def _iteration(self, op: Loop, ranges: list[Range]) -> list[Range]:
         """The ranges of what the body yields, if its arguments have the given ones."""
@@ -184,6 +211,31 @@ class Ranges:
             low = -(-max(exact[0], FULL[0]) // step) * step
             high = min(exact[1], FULL[1]) // step * step
             self.values[op.results[0]] = (low, high) if low <= high else FULL
+
+
+def _read_outside(loop: Loop) -> tuple[list[GraphValue], list[str]]:
+    """The values and symbols that a loop reads and does not define."""
+    values: dict[GraphValue, None] = {}
+    symbols: dict[str, None] = {}
+    made: set[GraphValue | str] = set()
+    for op in [loop, *(inner for block in loop.blocks for inner in walk(block))]:
+        exprs: list[AffineExpr] = []
+        if isinstance(op, Loop):
+            exprs += [e for e in (op.lower, op.upper) if e is not None]
+            made |= set() if op.induction is None else {op.induction}
+        elif isinstance(op, Assert) and op.shown is not None:
+            shown = (op.shown.index, op.shown.size)
+            exprs += [e for e in shown if isinstance(e, AffineExpr)]
+        elif isinstance(op, GenericOp):
+            symbols |= dict.fromkeys(op.payload.symbols())
+        symbols |= dict.fromkeys(s for e in exprs for s in e.symbols())
+        values |= dict.fromkeys(op.operand_values)
+        made |= {*symbols_bound(op)}
+        for block in op.blocks:
+            values |= dict.fromkeys(block.yields)
+            made |= {*block.arguments}
+        made |= set() if op is loop else {*op.results}
+    return [v for v in values if v not in made], [s for s in symbols if s not in made]
 
 
 def of_dtype(dtype: np.dtype) -> Range:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterable
-from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fusejit.budget import check_budget
 from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
 from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.capture.active_calls import ActiveCalls
 from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.carried.attributes import Objects, write_attribute
 from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
@@ -49,9 +49,6 @@ from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import is_union_scalar
-
-MAX_DEPTH = 100
-MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
@@ -90,9 +87,7 @@ class Calls:
         self._captures = captures
         self._activate = activate
         self._made_here = made_here
-        self._depth = 0
-        self._active: Counter[CodeType] = Counter()
-        self._recursions = 0
+        self.active = ActiveCalls()
         self.access = AttributeAccess(captures, self.invoke, made_here)
         self._special: dict[Any, Callable[..., Any]] = {
             getattr: self._getattr,
@@ -116,7 +111,8 @@ class Calls:
         if any(map(_is_of_payload, args)):
             return native_call(function, args, kwargs)
         if kind is FunctionType and self._made_here(function):
-            return native_call(function, args, kwargs)
+            with self.active.call(function):
+                return native_call(function, args, kwargs)
         handler = self._trace.handler(function)
         if handler is not None:
             if not is_written_out(function, args):
@@ -184,23 +180,9 @@ class Calls:
         kwargs = kwargs or {}
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
-        code = function.__code__
-        self._recursions += self._active[code] > 0
-        if self._depth >= MAX_DEPTH or self._recursions > MAX_RECURSIONS:
-            what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
-            if self._active[code]:
-                what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
-            error = needs_python(what, "write the recursion as a loop")
-            error.called = function.__name__
-            raise error
-        bound = self._activate(function, (*args, *kwargs.values()))
-        self._depth += 1
-        self._active[code] += 1
-        try:
+        with self.active.call(function):
+            bound = self._activate(function, (*args, *kwargs.values()))
             return native_call(bound, args, kwargs)
-        finally:
-            self._depth -= 1
-            self._active[code] -= 1
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""

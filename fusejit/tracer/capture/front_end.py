@@ -81,7 +81,7 @@ class CaptureSession:
         """The rewritten form of a function (the same one each time), and whether it is plain."""
         if id(function) not in self._bound:
             path = None if function is self.entry else self.captures.path_of(function)
-            form = rewritten_function(function)
+            form = rewritten_function(function, self._calls.active.has_loops)
             if form.code is None:
                 bound = function
                 self.trace.has_untraced_callee = True

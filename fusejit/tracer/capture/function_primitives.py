@@ -19,7 +19,7 @@ from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
-from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, repeated
+from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -35,13 +35,16 @@ from fusejit.tracer.flow.conditions import (
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
+from fusejit.tracer.flow.recursions import require_depth, require_sequence
 from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.displays import needs_kernel_keys
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
+    function_name,
     is_library_module,
     is_library_object,
     is_numpy_source,
@@ -52,6 +55,7 @@ from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import for_program, needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
 from fusejit.tracer.program.unrolling import within_budget
+from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import Undefined
 
@@ -184,6 +188,38 @@ class FunctionPrimitives:
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
+    def recursion(
+        self, line: int, column: int, *names: tuple[str, ...]
+    ) -> TracedWhile | NativeLoop:
+        """The loop of a function that calls itself, which reads no name before it binds it."""
+        loop = self.while_(line, column, *names)
+        if isinstance(loop, TracedWhile):
+            loop.begin_recursion()
+        return loop
+
+    def require_itself(self, function: Any) -> None:
+        """The function that a recursion calls is the one that runs: its name was not rebound."""
+        own = getattr(function, "__func__", function)
+        if is_entry_stub(own):
+            own = self._captures.decorated(own, None)[0]
+        codes = (self._function.__code__, sys._getframe(1).f_code)
+        if type(own) is not FunctionType or own.__code__ not in codes:
+            what = f"calls {function_name(function)}, which another function has wrapped"
+            raise needs_python(what, "write the recursion as a loop")
+
+    def index_of(self, bound: Any) -> Any:
+        """A bound of a range."""
+        return self._invoke(operator.index, (bound,), {})
+
+    def length_of(self, items: Any) -> Any:
+        """How many items a loop runs over that reads them by their places."""
+        require_sequence(items)
+        return self._invoke(len, (items,), {})
+
+    def item_at(self, items: Any, place: Any) -> Any:
+        """The item at a place of them."""
+        return self._access.item(items, place)
+
     def if_(
         self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
@@ -207,6 +243,20 @@ class FunctionPrimitives:
     ) -> Any:
         """``[x, y] * count``."""
         return repeated(self._key(line, column), items, count, is_changed)
+
+    def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
+        """``[x, y] + xs``, or the other way round."""
+        return joined(self._key(line, column), left, right, is_changed)
+
+    def swapped_items(self, items: Any, left: Any, right: Any) -> None:
+        """``xs[i], xs[j] = xs[j], xs[i]``."""
+        if isinstance(items, TracedList) and items.holds_lists():
+            items.swap(left, right)
+            return
+        access = self._access
+        first, second = access.item(items, right), access.item(items, left)
+        access.store_item(items, left, first)
+        access.store_item(items, right, second)
 
     def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
         """The container that a loop fills for a comprehension; None if Python does."""
@@ -275,6 +325,7 @@ class FunctionPrimitives:
             return compared_tuples(name, left, right)
         return native_operator(getattr(operator, name), left, right)
 
+    require_depth = staticmethod(require_depth)
     numbered = staticmethod(numbered)
     items = staticmethod(within_budget)
     none_of = staticmethod(none_of)

@@ -47,6 +47,8 @@ class ControlBuilder:
         The flags that may end each loop.
     scope : Scope
         Whose names they are.
+    recursions : set
+        The loops that stand for recursions.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class ControlBuilder:
         function: ast.AST,
         flags: dict[ast.AST, tuple[str, ...]],
         scope: Scope,
+        recursions: set[ast.AST],
     ) -> None:
         self.helper = helper
+        self._recursions = recursions
         self._mangle = scope.mangle
         self._scope = scope
         self.flags = flags
@@ -121,7 +125,8 @@ class ControlBuilder:
         """The statements of a ``while`` loop."""
         make = plan.make
         spec = [self._texts(make, n) for n in (plan.names, plan.live, plan.flags, plan.dead)]
-        start = make.assign(make.callback("while_", *make.position(), *spec))
+        name = "recursion" if node in self._recursions else "while_"
+        start = make.assign(make.callback(name, *make.position(), *spec))
         stop = make.at(ast.UnaryOp(op=ast.Not(), operand=make.method("test", test)))
         leave = make.at(ast.If(test=stop, body=[make.at(ast.Break())], orelse=[]))
         node.test = make.method("again")

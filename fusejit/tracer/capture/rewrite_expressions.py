@@ -10,6 +10,7 @@ from fusejit.syntax import walk, with_location
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.program.locations import LATER, OWN
 from fusejit.tracer.source.bound_names import Comprehension
+from fusejit.tracer.source.changed_displays import is_list
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -217,7 +218,10 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = node.left, node.right
         repeated = next((side for side in sides if isinstance(side, ast.List)), None)
+        is_joined = isinstance(node.op, ast.Add) and any(map(is_list, sides))
         self.generic_visit(node)
+        if is_joined and self.has_callbacks:
+            return self._callback("joined_list", node, node.left, node.right, *self._about(node))
         if isinstance(node.op, ast.Mult) and repeated is not None and self.has_callbacks:
             sides = (node.left, node.right) if repeated is sides[0] else (node.right, node.left)
             return self._callback("repeated_list", node, *sides, *self._about(node))
@@ -345,13 +349,6 @@ def _has_plain_format(part: ast.expr) -> bool:
     return len(spec.values) <= 1 and all(map(_is_constant, spec.values))
 
 
-def is_dotted(node: ast.expr) -> bool:
-    """Whether it is a name, or an attribute of one: ``np.linalg.LinAlgError``."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
@@ -376,6 +373,19 @@ def _later(node: ast.expr) -> ast.Lambda:
 
 def has_walrus(node: ast.AST) -> bool:
     return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in walk(node))
+
+
+def swapped_items(node: ast.Assign) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """The names of ``xs[i], xs[j] = xs[j], xs[i]``."""
+    match node:
+        case ast.Assign(
+            [ast.Tuple([ast.Subscript(a, i), ast.Subscript(b, j)])],
+            ast.Tuple([ast.Subscript(c, k), ast.Subscript(d, m)]),
+        ) if all(isinstance(part, ast.Name | ast.Constant) for part in (a, i, j)):
+            parts = [*map(ast.dump, (a, b, c, d, i, j, m, k))]
+            if len({*parts[:4]}) == 1 and parts[4:6] == parts[6:]:
+                return a, i, j
+    return None
 
 
 def _is_text(node: ast.expr) -> bool:

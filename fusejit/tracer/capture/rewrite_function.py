@@ -27,11 +27,12 @@ from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.capture.appended_lists import appended_lists_as_arrays
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
-from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, is_dotted
+from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, swapped_items
 from fusejit.tracer.program.locations import OWN
-from fusejit.tracer.source.bound_names import is_declaration, own_name
+from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_name
 from fusejit.tracer.source.changed_displays import changed_displays
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
+from fusejit.tracer.source.recursion import loop_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
 
@@ -42,14 +43,24 @@ class CannotRewrite(Exception):
     """Syntax the rewriter does not know."""
 
 
-def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
-    """The rewritten copy of a function's node, and the name of its callbacks."""
+def rewrite_node(
+    source: FunctionSource, free: tuple[str, ...], has_loops: bool = False
+) -> tuple[FunctionNode, str]:
+    """The rewritten copy of a function's node, and the name of its callbacks.
+
+    With ``has_loops``, functions that call themselves are loops: see
+    `fusejit.tracer.source.recursion`.
+    """
     for node in walk(source.node):
         if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
             raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
     node, helper = copied(source.node), OWN
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
     changed: set[ast.AST] = set()
+    recursions: set[ast.AST] = set()
+    for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
+        loop = loop_of(inner, helper)
+        recursions |= set() if loop is None else {loop}
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
             changed |= changed_displays(inner)
@@ -62,7 +73,7 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             flags[inner] = jumps.flags
     scopes = analyse(node, source.class_name, free)
     rewriter = _Rewriter(scopes, helper, flags)
-    rewriter.changed = changed
+    rewriter.changed, rewriter.recursions = changed, recursions
     return rewriter.rewrite(node), helper
 
 
@@ -77,6 +88,7 @@ class _Rewriter(ExpressionRewriter):
         self.flags = flags  # of the loops of each function whose control flow may be traced
         self._tries: list[str] = []  # of the `try` around: where its depth is kept
         self._num_tries = 0
+        self.recursions: set[ast.AST] = set()  # loops that stand for recursions
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
         self._enter(node)
@@ -87,7 +99,8 @@ class _Rewriter(ExpressionRewriter):
         self.scope = self.scopes[node]
         self.control = None
         if node in self.flags:
-            self.control = ControlBuilder(self.helper, node, self.flags[node], self.scope)
+            flags = self.flags[node]
+            self.control = ControlBuilder(self.helper, node, flags, self.scope, self.recursions)
         is_simple_lambda = isinstance(node, ast.Lambda) and not has_walrus(node)
         self.has_callbacks = self.control is not None or is_simple_lambda
 
@@ -174,7 +187,10 @@ class _Rewriter(ExpressionRewriter):
                 result.append(self._statement("store_name", at, origin.value, name))
         return result
 
-    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        swapped = swapped_items(node) if self.has_callbacks else None
+        if swapped is not None:
+            return self._statement("swapped_items", node, *map(self.visit, swapped))
         self.generic_visit(node)
         node.value = self._bound(node.value)
         return node

@@ -41,28 +41,31 @@ class RewrittenFunction:
         return bound
 
 
-def rewritten_function(function: FunctionType) -> RewrittenFunction:
-    """Rewrite a function, or say why it has to be traced plainly. Cached by code object."""
-    key = (function.__code__, function.__code__.co_filename)
+def rewritten_function(function: FunctionType, has_loops: bool = False) -> RewrittenFunction:
+    """Rewrite a function, or say why it has to be traced plainly. Cached by code object.
+
+    With ``has_loops``, recursions are loops.
+    """
+    key = (function.__code__, function.__code__.co_filename, has_loops)
     result = _cache.get(key)
     if result is None:
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
-        result = _cache[key] = _rewrite(function)
+        result = _cache[key] = _rewrite(function, has_loops)
     return result
 
 
 _CACHE_SIZE = 1024
-_cache: dict[tuple[CodeType, str], RewrittenFunction] = {}
+_cache: dict[tuple[CodeType, str, bool], RewrittenFunction] = {}
 
 
-def _rewrite(function: FunctionType) -> RewrittenFunction:
+def _rewrite(function: FunctionType, has_loops: bool) -> RewrittenFunction:
     code = function.__code__
     source = find_source(function)
     if isinstance(source, str):
         return RewrittenFunction(None, "", f"{function.__qualname__} was traced plainly: {source}")
     try:
-        node, helper = rewrite_node(source, code.co_freevars)
+        node, helper = rewrite_node(source, code.co_freevars, has_loops)
         made = compile_function(source, node, code, (helper,))
         return RewrittenFunction(made, helper, None, definitely_assigned_names(source.node))
     except CannotRewrite as error:

@@ -23,6 +23,7 @@ from fusejit.tracer.ops.number_values import (
 from fusejit.tracer.ops.union_types import is_value, type_of
 from fusejit.tracer.program.locations import is_of_program
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.storage import Storage
@@ -147,6 +148,8 @@ def late_of(
     loop.trace.owned(Displays).try_traced(loop.trace, now)
     if isinstance(now, OWNED) and now.home is loop.trace.block:
         return LateContainer(loop, name, now)
+    if isinstance(now, TracedContainer) and not is_of_program(name):
+        return Late(loop, name, now)  # what is returned was there before
     is_result = not is_of_program(name) and Undefined.is_unbound(now)  # of no `return` so far
     return Late(loop, name, now if is_result or is_untraced_value(now) else only_inside(name))
 

@@ -20,15 +20,15 @@ from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
-from fusejit.tracer.ops.union_types import type_of
+from fusejit.tracer.ops.union_types import narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import tuple_of
+from fusejit.tracer.values.containers import is_tuple, tuple_of
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
+from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple
 
 
@@ -132,6 +132,7 @@ class LoopRegion(Region):
 
     repeats = True
     period = 1  # how many iterations are traced at once
+    is_recursion = False  # whether names have a value wherever they are read, that of before apart
     is_asked = False  # whether its condition is being traced
 
     def __init__(self, trace: Trace, key: tuple[Any, ...], about: RegionNames) -> None:
@@ -302,6 +303,8 @@ class LoopRegion(Region):
         for name in self.names:
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
+            if self.is_recursion and form is not None and Undefined.is_unbound(held):
+                held = tuple_of(form[0], form[1:])
             if name in self.dead:
                 self._before[name] = held
             elif form is not None and held is None:
@@ -334,6 +337,7 @@ class LoopRegion(Region):
 
     def require_tuples(self, names: Mapping[str, Any]) -> None:
         """Ensure that an iteration leaves a tuple where it has found one."""
+        self._find_tuples(names)
         for name, (kind, items, flag) in self._tuples.items():
             held: Any = self.look_up(names, name)
             if not is_tuple_like(held, kind, len(items), flag is not None):
@@ -341,6 +345,13 @@ class LoopRegion(Region):
                     zeros = (zero(type_of(self.carried[item].seen)) for item in items)
                     self.decide((kind, *zeros), "tuple", name)
                 self.peel_or_refuse(name, tuple_of(kind, items), held)
+
+    def _find_tuples(self, names: Mapping[str, Any]) -> None:
+        """Trace a recursion again where a name, which held nothing, holds a tuple by now."""
+        for name in self.names if self.is_recursion else ():
+            held = narrowed(self.look_up(names, name))
+            if is_tuple(held) and Undefined.is_unbound(self.before(name)):
+                self.decide((type(held), *(zero(type_of(item)) for item in held)), "tuple", name)
 
     def put_tuples_together(self) -> None:
         """Have `after` hold tuples whose items are there."""

@@ -9,9 +9,16 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.regions import same_object
-from fusejit.tracer.ops.number_values import number_values, of_values, type_text, types_of_values
+from fusejit.tracer.ops.number_values import (
+    number_values,
+    of_values,
+    type_text,
+    types_of_values,
+    zero,
+)
 from fusejit.tracer.ops.union_types import has_type, is_value, type_of, union
 from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import NumberType, UnionType
 
 
@@ -31,6 +38,8 @@ class Number(Carried):
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
         """Carry a name that holds a number, or None or a string before others; None for others."""
         decided = loop.decided("type", name, *loop.visit)
+        if loop.is_recursion and decided is not None and Undefined.is_unbound(obj):
+            obj = zero(decided)  # which nothing reads
         if not is_value(obj) and not (decided and has_type(obj)):
             return None
         own = type_of(obj)  # a loop around may have changed it since the decision

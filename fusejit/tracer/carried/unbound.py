@@ -8,6 +8,7 @@ from typing import Any
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.regions import is_array
+from fusejit.tracer.ops.union_types import has_type, type_of
 from fusejit.tracer.program.locations import current_span
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
@@ -18,16 +19,21 @@ class Unbound(Carried):
     @classmethod
     def of(cls, loop: LoopRegion, name: str, obj: Any, names: Mapping[str, Any]) -> Carried | None:
         """Carry a name; None if iterations may read what it holds."""
-        if name in loop.dead:
+        if name in loop.dead and not loop.is_recursion:
             why = "is bound again in each iteration"
             return cls(loop, name, UNDEFINED, Undefined(name, why, is_unbound=True))
         if is_array(obj) and loop.decided("late", name):
             why = "is bound to a view in each iteration"
             return cls(loop, name, UNDEFINED, Undefined(name, why))
+        if loop.is_recursion and loop.decided("type", name, *loop.visit):
+            return None
         return cls(loop, name, obj, obj) if isinstance(obj, Undefined) else None
 
     def widen(self, now: Any) -> None:
-        """Nothing was read."""
+        """Nothing was read; later blocks of a recursion may read what this one has bound."""
+        loop = self.loop
+        if loop.is_recursion and has_type(now):
+            loop.decide(type_of(now), "type", self.name, *loop.visit)
 
     def left(self, results: Sequence[Value]) -> Any:
         """Nothing that the trace knows of."""

@@ -13,6 +13,7 @@ from fusejit.tracer.keyed import dict_methods
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
@@ -182,6 +183,25 @@ def _counter(*args: Any, **kwargs: Any) -> Any:
     made = TracedDict(trace, trace.visit(("Counter", current_location())), Counter)
     trace.inlined(dict_methods.counted, (made, args[0]))
     return made
+
+
+def joined(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> Any:
+    """``left + right`` of which one is the display of a list."""
+    trace, lists = running_trace(), (list, AnyList)
+    if trace is None or not (isinstance(left, lists) and isinstance(right, lists)):
+        return left + right
+    key = trace.visit(("joined", *place, current_location()))
+    is_changed |= isinstance(left, AnyList) or isinstance(right, AnyList)
+    if not _is_traced(trace, key, is_changed):
+        if isinstance(left, AnyList) or isinstance(right, AnyList):
+            raise needs_python(*trace.table[key, "list"])
+        made = left + right
+        trace.owned(Displays).note(Display(made, key, trace.block))
+        return made
+    filled = TracedList(trace, key)
+    for items in (left, right):
+        trace.inlined(list_methods.extended, (filled, items))
+    return filled
 
 
 def repeated(place: tuple[Any, ...], items: Any, count: Any, is_changed: bool) -> Any:

@@ -281,6 +281,21 @@ class TracedList(AnyList):
         ok = scalar(self.trace, "has_room", BOOL, has_room)
         self._check(ok, CAPACITY, "a list has room for another item")
 
+    # -- lists in it ------------------------------------------------------------------------------
+    def holds_lists(self) -> bool:
+        """Whether its items are lists."""
+        return isinstance(self.form, ListForm)
+
+    def swap(self, left: Any, right: Any) -> None:
+        """Exchange two of its lists: each has its part of the pool still."""
+        self._require_own()
+        places = [self._index(at, "list index out of range") for at in (right, left)]
+        kept = [[self.number_at(field, at, Kind.PYTHON) for field in range(3)] for at in places]
+        for at, numbers in zip(reversed(places), kept, strict=True):
+            for field, number in enumerate(numbers):
+                self.store_field(field, at, number)
+        self.note_moved()
+
     # -- copies -----------------------------------------------------------------------------------
     def is_like(self, other: Any) -> bool:
         """Whether another object is a list whose items it may hold."""

@@ -19,6 +19,7 @@ import numpy as np
 from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.comparisons import COMPARISONS
 from fusejit.tracer.ops.kernel_numbers import (
     arithmetic,
@@ -386,6 +387,9 @@ def choice(number: Any) -> Any:
 def as_integer(obj: Any) -> Any:
     """An index or a bound that has one of several integer types, as a Python int."""
     obj = narrowed(obj)
+    if not is_union_scalar(obj):
+        return obj
+    obj = without_none(obj, lambda: "an index is an integer, not None", LEFT_TO_PYTHON)
     if not is_union_scalar(obj):
         return obj
     if any(t is None or t[1].kind not in "iu" for t in obj.type.types):

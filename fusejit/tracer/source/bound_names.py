@@ -156,3 +156,10 @@ def is_constant(node: ast.expr, bound: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return is_constant(node.value, bound)
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id not in bound)
+
+
+def is_dotted(node: ast.expr) -> bool:
+    """Whether it is a name, or an attribute of one: ``np.linalg.LinAlgError``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)

@@ -67,4 +67,16 @@ def _is_display(value: ast.expr) -> bool:
             return True
         case ast.BinOp(ast.List(), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.List()):
             return True
+        case ast.BinOp(left, ast.Add(), right):
+            return any(_is_display(side) for side in (left, right) if is_list(side))
+    return False
+
+
+def is_list(node: ast.expr) -> bool:
+    """Whether an expression is a display of a list, or one that is repeated."""
+    match node:
+        case ast.List() | ast.ListComp() | ast.BinOp(ast.List(), ast.Mult()):
+            return True
+        case ast.BinOp(_, ast.Mult(), ast.List()):
+            return True
     return False

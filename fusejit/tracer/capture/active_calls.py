@@ -1,0 +1,60 @@
+"""The user's functions that are active in a trace, and what becomes of recursions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FunctionType
+
+from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import needs_python
+
+MAX_DEPTH = 100
+MAX_RECURSIONS = 16  # calls that functions make of themselves, in one trace
+
+_LOOPS = ("recursions", "loops")
+"""The decision to trace functions that call themselves as loops."""
+
+
+class ActiveCalls:
+    """The calls that one trace is in."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._active: Counter[CodeType] = Counter()
+        self._recursions = 0
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether functions that call themselves are traced as loops."""
+        trace = running_trace()
+        return trace is not None and _LOOPS in trace.table
+
+    @contextmanager
+    def call(self, function: FunctionType) -> Iterator[None]:
+        """Count a call; a trace with more recursions than a few starts again, with loops."""
+        code = function.__code__
+        self._recursions += self._active[code] > 0
+        if self._depth >= MAX_DEPTH or self._recursions > MAX_RECURSIONS:
+            self._end(function)
+        self._depth += 1
+        self._active[code] += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._active[code] -= 1
+
+    def _end(self, function: FunctionType) -> None:
+        what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
+        if self._active[function.__code__]:
+            trace = running_trace()
+            if trace is not None and _LOOPS not in trace.table:
+                trace.table[_LOOPS] = True
+                raise Retrace
+            what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
+        error = needs_python(what, "write the recursion as a loop")
+        error.called = function.__name__
+        raise error

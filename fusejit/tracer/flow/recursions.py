@@ -1,0 +1,37 @@
+"""What a recursion asks that is traced as a loop: see `fusejit.tracer.source.recursion`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from fusejit.ir.ops import Assert
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.strings.string_view import StringView
+from fusejit.tracer.values.array import TracedArray
+
+_SPARE = 100
+"""Calls that may be active around the function."""
+
+_SEQUENCES = (list, tuple, str, range, AnyList, StringView)
+
+
+def require_depth(pending: Any) -> None:
+    """Leave a call to Python in which so many calls of a function are active that it may raise."""
+    if isinstance(pending, AnyList):
+        size: Any = pending.size()
+        few = size < max(sys.getrecursionlimit() - _SPARE, 0)
+        holds = as_kernel_number(truth_of(few)).value()
+        reason = "a recursion is no deeper than Python's"
+        pending.trace.emit(Assert(condition=holds, reason=reason, error=LEFT_TO_PYTHON))
+
+
+def require_sequence(items: Any) -> None:
+    """Require what a ``for`` loop reads by places: neither a dictionary nor an iterator."""
+    is_array = isinstance(items, TracedArray) and items.ndim > 0
+    if not is_array and not isinstance(items, _SEQUENCES):
+        what = "runs over what is no list, tuple or array in a function that calls itself"
+        raise needs_python(what, "run over a list of it")

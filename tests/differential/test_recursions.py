@@ -1,0 +1,381 @@
+"""Functions that call themselves: loops with a stack of their own in kernels."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import FuseWarning
+from fusejit_testing.oracle import check, decorate
+
+
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+def hanoi(n, a, b, c, moves):
+    if n == 0:
+        return
+    hanoi(n - 1, a, c, b, moves)
+    moves.append((n, a, c))
+    hanoi(n - 1, b, a, c, moves)
+
+
+def acker(m, n):
+    if m == 0:
+        return n + 1
+    if n == 0:
+        return acker(m - 1, 1)
+    return acker(m - 1, acker(m, n - 1))
+
+
+def fill(g, r, c):
+    if not (0 <= r < len(g) and 0 <= c < len(g[0])) or g[r][c] != 1:
+        return 0
+    g[r][c] = 2
+    count = 1
+    for dr, dc in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+        count += fill(g, r + dr, c + dc)
+    return count
+
+
+def queens(row, n, cols, d1, d2):
+    if row == n:
+        return 1
+    total = 0
+    for c in range(n):
+        if cols[c] or d1[row + c] or d2[row - c + n]:
+            continue
+        cols[c] = d1[row + c] = d2[row - c + n] = True
+        total += queens(row + 1, n, cols, d1, d2)
+        cols[c] = d1[row + c] = d2[row - c + n] = False
+    return total
+
+
+def solve(a, k, target):
+    if k == len(a):
+        return target == 0
+    return solve(a, k + 1, target) or solve(a, k + 1, target - a[k])
+
+
+def ifexp(n):
+    return 1 if n == 0 else n * ifexp(n - 1)
+
+
+def gcd(a, b):
+    if b == 0:
+        return a, 1, 0
+    g, x, y = gcd(b, a % b)
+    return g, y, x - a // b * y
+
+
+def qs(a, lo, hi):
+    if lo < hi:
+        p = a[(lo + hi) // 2]
+        i, j = lo, hi
+        while i <= j:
+            while a[i] < p:
+                i += 1
+            while a[j] > p:
+                j -= 1
+            if i <= j:
+                a[i], a[j] = a[j], a[i]
+                i += 1
+                j -= 1
+        qs(a, lo, j)
+        qs(a, i, hi)
+    return a
+
+
+def dfs(v, graph, seen, order):
+    seen[v] = True
+    order.append(v)
+    for w in graph[v]:
+        if not seen[w]:
+            dfs(w, graph, seen, order)
+    return order
+
+
+def mixed(n):
+    if n <= 0:
+        return 1
+    x = n * 2
+    y = x + mixed(n - 1) * mixed(n - 3) - x
+    while y > 50:
+        y -= mixed(n - 4)
+        if y % 7 == 0:
+            break
+    else:
+        y += 1
+    return y
+
+
+def of_fib(n):
+    return fib(n)
+
+
+def of_hanoi(n):
+    m = []
+    hanoi(n, 0, 1, 2, m)
+    return m
+
+
+def of_fill(g):
+    out = []
+    for r in range(len(g)):
+        for c in range(len(g[0])):
+            if g[r, c] == 1:
+                out.append(fill(g, r, c))
+    return out
+
+
+def of_queens(n):
+    return queens(0, n, [False] * n, [False] * (2 * n), [False] * (2 * n + 1))
+
+
+def of_qs(a):
+    a = list(a)
+    return qs(a, 0, len(a) - 1)
+
+
+def of_dfs(graph):
+    return dfs(0, graph, [False] * len(graph), [])
+
+
+def nested(n):
+    cols, up, down = [False] * n, [False] * (2 * n), [False] * (2 * n)
+
+    def place(row):
+        if row == n:
+            return 1
+        t = 0
+        for c in range(n):
+            if cols[c] or up[row + c] or down[row - c + n - 1]:
+                continue
+            cols[c] = up[row + c] = down[row - c + n - 1] = True
+            t += place(row + 1)
+            cols[c] = up[row + c] = down[row - c + n - 1] = False
+        return t
+
+    return place(0)
+
+
+class Sets:
+    def __init__(self, n):
+        self.parent = list(range(n))
+
+    def find(self, v):
+        if self.parent[v] != v:
+            self.parent[v] = self.find(self.parent[v])
+        return self.parent[v]
+
+
+def unions(n):
+    s = Sets(n)
+    k = 0
+    for i in range(n):
+        a, b = s.find(i), s.find((i * 7 + 3) % n)
+        if a != b:
+            s.parent[a] = b
+            k += 1
+    return k, s.parent
+
+
+def memo(n):
+    table = {}
+
+    def ways(i, left):
+        if left == 0:
+            return 1
+        if left < 0 or i > 5:
+            return 0
+        if (i, left) not in table:
+            table[(i, left)] = ways(i, left - i) + ways(i + 1, left)
+        return table[(i, left)]
+
+    return ways(1, n)
+
+
+def order_of_operands(log, n):
+    if n == 0:
+        return 1
+    return (noted(log, n) + order_of_operands(log, n - 1)) * noted(log, -n) + (
+        order_of_operands(log, n - 2) if n > 1 else noted(log, 100)
+    )
+
+
+def noted(log, n):
+    log.append(n)
+    return n % 5
+
+
+def logged(n):
+    log = []
+    return order_of_operands(log, n), log
+
+
+def shared(n):
+    counts = [0]
+
+    def walk(k):
+        if k <= 0:
+            return counts[0]
+        counts[0] += 1
+        return counts[0] + walk(k - 1) + counts[0] + walk(k - 2)
+
+    return walk(n), counts[0]
+
+
+def with_defaults(a, lo=0, hi=None, depth=0):
+    if hi is None:
+        hi = len(a)
+    if hi - lo < 2:
+        return depth
+    middle = (lo + hi) // 2
+    return max(
+        with_defaults(a, lo, middle, depth + 1), with_defaults(a, middle, hi, depth=depth + 1)
+    )
+
+
+def halves(a):
+    return with_defaults(list(a))
+
+
+def rows_of_an_array(a, k, seen):
+    total = 0.0
+    for v in a[k]:
+        if v > k and not seen[k]:
+            seen[k] = True
+            total += v + rows_of_an_array(a, int(v) % len(a), seen)
+            seen[k] = False
+    return total
+
+
+def of_rows(a):
+    return rows_of_an_array(a, 0, [False] * len(a))
+
+
+def reversed_text(s, k):
+    if k == len(s):
+        return 0
+    return reversed_text(s, k + 1) * 2 + (1 if s[k] == "a" else 0)
+
+
+def of_text(s):
+    return reversed_text(s, 0)
+
+
+GRID = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+GRAPH = [[1, 2], [3], [3], [0], [1], [2]]
+ROWS = np.array([[1.0, 2.5, 3.0], [0.5, 2.0, 4.0], [7.0, 1.0, 3.0]])
+WHOLE = [
+    (fib, 12),
+    (of_fib, 12),
+    (of_hanoi, 5),
+    (acker, 2, 3),
+    (of_fill, GRID),
+    (of_queens, 5),
+    (solve, [3, 5, 7, 9, 11], 0, 15),
+    (ifexp, 20),
+    (gcd, 24000, 4646),
+    (of_qs, [3, 1, 4, 1, 5, 9, 2, 6]),
+    (of_dfs, GRAPH),
+    (mixed, 7),
+    (nested, 5),
+    (unions, 20),
+    (memo, 12),
+    (logged, 6),
+    (shared, 7),
+    (halves, [3, 1, 4, 1, 5, 9, 2, 6, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+    (of_rows, ROWS),
+    (of_text, "abracadabra, abracadabra"),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), [(f, a) for f, *a in WHOLE])
+def test_whole(function: Any, arguments: Any) -> None:
+    check(function, tuple(arguments), jit=True, variants=None)
+    decorate(function, jit=False, fullgraph=True)(*arguments)
+
+
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+
+
+def test_as_deep_as_python_goes() -> None:
+    fused = decorate(lambda n: depth(n) + depth(40), jit=False)
+    assert fused(60) == 100
+    limit = sys.getrecursionlimit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        with pytest.raises(RecursionError):
+            fused(limit + 10)
+    assert fused(70) == 110
+
+
+def counted(n):
+    total = 0
+
+    def visit(k):
+        nonlocal total
+        total += k
+        if k > 0:
+            visit(k - 1)
+            visit(k - 2)
+
+    visit(n)
+    return total
+
+
+def over_keys(graph, v, seen):
+    seen.append(v)
+    for w in graph[v]:
+        if w not in seen:
+            over_keys(graph, w, seen)
+    return seen
+
+
+def of_keys(n):
+    return over_keys({k: {(k * 3 + 1) % n: 0, (k + 2) % n: 1} for k in range(n)}, 0, [])
+
+
+def of_float_bounds(n):
+    def inner(k):
+        total = 0
+        for j in range(k):
+            total += inner(k - 1 - j)
+        return total + 1
+
+    return inner(n)
+
+
+@functools.lru_cache
+def cached(n):
+    return n if n < 2 else cached(n - 1) + cached(n - 2)
+
+
+def of_cached(n):
+    return cached(n) + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(counted, 7), (of_keys, 30), (of_float_bounds, 5), (of_float_bounds, 5.0), (of_cached, 70)],
+)
+def test_right(function: Any, argument: Any) -> None:
+    check(function, (argument,), variants=None)
+
+
+def test_rebound_name() -> None:
+    names: dict[str, Any] = {}
+    exec("def f(n):\n    return 0 if n <= 0 else 1 + f(n - 1)\n", names)
+    first = names["f"]
+    names["f"] = lambda n: 1000
+    assert decorate(lambda n: first(n), jit=False)(40) == 1001
