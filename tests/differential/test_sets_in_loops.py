@@ -388,8 +388,8 @@ def valid_sudoku(board: Any) -> Any:
 
 def sudoku_candidates(board: Any) -> Any:
     counts = np.zeros((9, 9), int)
-    for i in range(9):
-        for j in range(9):
+    for i in range(0, 9, 2):
+        for j in range(0, 9, 4):
             free = set(range(1, 10))
             for k in range(9):
                 free.discard(int(board[i, k]))

@@ -120,7 +120,9 @@ def traced_lines(call: Callable[[], Any]) -> tuple[Any, set[str]]:
     seen: set[str] = set()
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
-        if frame.f_code.co_filename == __file__ and event == "line":
+        if frame.f_code.co_filename != __file__:
+            return None
+        if event == "line":
             seen.add(f"{frame.f_code.co_name}+{frame.f_lineno - frame.f_code.co_firstlineno}")
         return trace
 

@@ -32,8 +32,10 @@ def works() -> None:
     assert threading.active_count() == 1
 
 
-def test_each_instruction_of_the_wait_for_the_compiler() -> None:
-    assert next(lost_exceptions(works, within=run_uninterruptible.__code__), None) is None
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 7])
+def test_each_instruction_of_the_wait_for_the_compiler(step: int) -> None:
+    lost = lost_exceptions(works, within=run_uninterruptible.__code__, step=step)
+    assert next(lost, None) is None
 
 
 def test_each_step_of_a_first_launch() -> None:
