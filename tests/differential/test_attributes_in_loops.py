@@ -297,3 +297,67 @@ def test_of_an_argument():
     for _ in range(3):
         assert added(ours, X) == theirs.add_all(X)
         assert vars(ours) == vars(theirs)
+
+
+class Scanner:
+    def __init__(self, text):
+        self.text = text
+        self.pos = 0
+
+    def sign(self):
+        if self.pos < len(self.text) and self.text[self.pos] == "-":
+            self.pos += 1
+            return -self.sign()
+        value = 0
+        while self.pos < len(self.text) and self.text[self.pos].isdigit():
+            value = value * 10 + int(self.text[self.pos])
+            self.pos += 1
+        return value
+
+    def peek(self):
+        while self.pos < len(self.text) and self.text[self.pos] == " ":
+            self.pos += 1
+        return self.text[self.pos] if self.pos < len(self.text) else ""
+
+    def total(self):
+        total = 0
+        while self.peek() in ("+", "-"):
+            op = self.peek()
+            self.pos += 1
+            total = total + 1 if op == "+" else total - 1
+        return total
+
+
+def signed(text):
+    return Scanner(text).sign()
+
+
+def balance(text):
+    return Scanner(text).total()
+
+
+def first_written_in_an_inner_loop(x):
+    box = Box()
+    box.n = 0
+    seen = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            k = 0
+            while k < i:
+                box.n += k
+                k += 1
+        seen.append(box.n)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (signed, "--" * 10 + "123"),
+        (signed, "-77"),
+        (balance, "+ + - +  -"),
+        (first_written_in_an_inner_loop, X),
+    ],
+)
+def test_of_parsers(function, argument):
+    check(function, (argument,), variants=None)

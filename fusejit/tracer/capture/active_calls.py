@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import CodeType, FunctionType
+from typing import Any
 
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.locations import for_program, needs_python
 
 MAX_DEPTH = 100
 MAX_RECURSIONS = 16  # calls that functions make of themselves, in one trace
@@ -32,22 +33,27 @@ class ActiveCalls:
         trace = running_trace()
         return trace is not None and _LOOPS in trace.table
 
-    @contextmanager
-    def call(self, function: FunctionType) -> Iterator[None]:
-        """Count a call; a trace with more recursions than a few starts again, with loops."""
+    def make(
+        self,
+        function: FunctionType,
+        bind: Callable[[], Callable[..., Any]],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Make a call; a trace with more recursions than a few starts again, with loops."""
         code = function.__code__
         self._recursions += self._active[code] > 0
         if self._depth >= MAX_DEPTH or self._recursions > MAX_RECURSIONS:
-            self._end(function)
+            self._refuse(function)
         self._depth += 1
         self._active[code] += 1
         try:
-            yield
+            return native_call(bind(), args, kwargs)
         finally:
             self._depth -= 1
             self._active[code] -= 1
 
-    def _end(self, function: FunctionType) -> None:
+    def _refuse(self, function: FunctionType) -> None:
         what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
         if self._active[function.__code__]:
             trace = running_trace()
@@ -58,3 +64,9 @@ class ActiveCalls:
         error = needs_python(what, "write the recursion as a loop")
         error.called = function.__name__
         raise error
+
+
+@functools.partial(for_program, depth=5)
+def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call without callbacks; user code that it reaches is noticed by the watch."""
+    return function(*args, **kwargs)

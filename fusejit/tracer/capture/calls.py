@@ -15,7 +15,7 @@ from fusejit.budget import check_budget
 from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
 from fusejit.tracer.builder.trace import running_trace
-from fusejit.tracer.capture.active_calls import ActiveCalls
+from fusejit.tracer.capture.active_calls import ActiveCalls, native_call
 from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
 from fusejit.tracer.carried.attributes import Objects, write_attribute
 from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
@@ -44,7 +44,7 @@ from fusejit.tracer.program.callables import (
 from fusejit.tracer.program.captures import CaptureRegistry, is_hashable
 from fusejit.tracer.program.error_state import TracedErrstate
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
-from fusejit.tracer.program.locations import MOVE_OUTSIDE, for_program, here, needs_python
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.undefined import Undefined
@@ -111,8 +111,7 @@ class Calls:
         if any(map(_is_of_payload, args)):
             return native_call(function, args, kwargs)
         if kind is FunctionType and self._made_here(function):
-            with self.active.call(function):
-                return native_call(function, args, kwargs)
+            return self.active.make(function, lambda: function, args, kwargs)
         handler = self._trace.handler(function)
         if handler is not None:
             if not is_written_out(function, args):
@@ -180,9 +179,11 @@ class Calls:
         kwargs = kwargs or {}
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
-        with self.active.call(function):
-            bound = self._activate(function, (*args, *kwargs.values()))
-            return native_call(bound, args, kwargs)
+
+        def bound() -> Callable[..., Any]:
+            return self._activate(function, (*args, *kwargs.values()))
+
+        return self.active.make(function, bound, args, kwargs)
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""
@@ -391,12 +392,6 @@ def _noted(obj: Any) -> Any:
     if trace is not None and not isinstance(obj, tuple):
         trace.owned(Objects).note(trace, obj)
     return obj
-
-
-@functools.partial(for_program, depth=5)
-def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call without callbacks; user code that it reaches is noticed by the watch."""
-    return function(*args, **kwargs)
 
 
 def _compares(function: Any) -> bool:

@@ -9,8 +9,9 @@ from typing import Any
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
+from fusejit.tracer.capture.active_calls import native_call
 from fusejit.tracer.capture.attribute_access import WATCHED
-from fusejit.tracer.capture.calls import Calls, native_call
+from fusejit.tracer.capture.calls import Calls
 from fusejit.tracer.capture.function_primitives import FunctionPrimitives
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function

@@ -82,9 +82,10 @@ class Objects:
             return
         key, _, made_inside = known
         attribute = Attribute((key, name), obj, name)
-        for region in trace.regions:
+        before = attribute.held()
+        for region in reversed(trace.regions):
             if not any(region is one for one in made_inside):
-                region.write(attribute)
+                before = region.write(attribute, before)
 
 
 def write_attribute(obj: Any, name: str) -> None:

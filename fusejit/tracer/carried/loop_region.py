@@ -281,13 +281,15 @@ class LoopRegion(Region):
             raise Fallback("later iterations of a loop read a broadcast array; copy it")
 
     # -- names -------------------------------------------------------------------------------------
-    def write(self, attribute: Attribute) -> None:
-        """Trace again with an attribute that the loop carries."""
+    def write(self, attribute: Attribute, before: Any) -> Any:
+        """Trace again with an attribute that the loop carries; returns what that held before it."""
         if self.is_asked:
             what = f"changes the attribute {attribute.name!r} in the condition of a loop"
             raise needs_python(what, "write while True: and an if with a break")
-        if not self.carries(attribute):
+        name = self.name_of(attribute)
+        if name is None:
             self.decide((*(self.decided("attributes") or ()), attribute.key), "attributes")
+        return self._untouched[name]
 
     def find_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the names hold before the loop, those of attributes included."""

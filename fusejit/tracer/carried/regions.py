@@ -191,13 +191,17 @@ class Region:
         return name in self.live or is_array(self._before.get(name))
 
     # -- attributes -------------------------------------------------------------------------------
-    def write(self, attribute: Attribute) -> None:
-        """Note that an attribute is about to be written inside."""
+    def write(self, attribute: Attribute, before: Any) -> Any:
+        """Note that an attribute is about to be written inside; returns what it held in front.
+
+        ``before`` is what it held in front of the regions inside this one that carry it.
+        """
         raise NotImplementedError
 
-    def carries(self, attribute: Attribute) -> bool:
-        """Whether it is one of the attributes that have a name here."""
-        return any(one.key == attribute.key for one in self._attributes.values())
+    def name_of(self, attribute: Attribute) -> str | None:
+        """The name of an attribute, if it has one here."""
+        own = self._attributes.items()
+        return next((name for name, one in own if one.key == attribute.key), None)
 
     def name_attribute(self, attribute: Attribute, names: Mapping[str, Any]) -> str:
         """Give an attribute a name among those of the region."""

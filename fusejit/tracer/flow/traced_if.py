@@ -95,12 +95,14 @@ class TracedIf(Region):
         self._aliases = self.trace.owned(Aliases).now
         self.open(Block())
 
-    def write(self, attribute: Attribute) -> None:
-        """Note what an attribute holds that is about to be written."""
-        if not self.carries(attribute):
+    def write(self, attribute: Attribute, before: Any) -> Any:
+        """Note what an attribute holds that is about to be written; returns what it held before."""
+        name = self.name_of(attribute)
+        if name is None:
             frames = user_frames()
             name = self.name_attribute(attribute, frames[0].f_locals if frames else {})
-            self._before[name] = attribute.held()
+            self._before[name] = before
+        return self._before[name]
 
     def _held(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """What the names hold at the end of a block; the objects hold what they held before."""
