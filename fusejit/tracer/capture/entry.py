@@ -28,7 +28,7 @@ from fusejit.tracer.capture.handlers import handler_of, is_traced
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
-from fusejit.tracer.lists.traced_list import Guesses
+from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
     WRONG_CALL,

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn
 
-import numpy as np
-
 from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
+from fusejit.tracer.capture.patterns import pattern_value, subject
+from fusejit.tracer.capture.slots import Slot, native_operator
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
 from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
@@ -36,7 +36,7 @@ from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.recursions import require_depth, require_sequence
-from fusejit.tracer.flow.same_objects import has_traced, is_told_by_patterns, same_object
+from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
@@ -48,16 +48,15 @@ from fusejit.tracer.program.callables import (
     is_library_module,
     is_library_object,
     is_numpy_source,
-    is_traced_type,
 )
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
-from fusejit.tracer.program.locations import for_program, needs_python
+from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
 from fusejit.tracer.program.unrolling import within_budget
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.containers import is_tuple
-from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.undefined import bound
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -104,6 +103,7 @@ class FunctionPrimitives:
         self.augment = access.augment
         self.formatted = exact
         self.same_object = functools.partial(same_object, captures)
+        self.subject = functools.partial(subject, captures)
 
     # -------------------------------------------------------------------------------------- names
     def load_global(self, name: str) -> Any:
@@ -181,8 +181,7 @@ class FunctionPrimitives:
 
     def while_(self, line: int, column: int, *names: tuple[str, ...]) -> TracedWhile | NativeLoop:
         """A ``while`` statement."""
-        trace = running_trace()
-        if trace is None:
+        if (trace := running_trace()) is None:
             return NativeLoop()
         loop = TracedWhile(trace, self._key(line, column), RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
@@ -303,12 +302,6 @@ class FunctionPrimitives:
         array.end()
         return array.result()
 
-    def bound(self, obj: Any) -> Any:
-        """What a name holds that is only handed on: something, or the trace ends."""
-        if isinstance(obj, Undefined):
-            obj()
-        return obj
-
     def chain(self, first: Any, name: str, second: Any, *others: Any) -> Any:
         """``first < second < others[1]()``; see `chain`."""
         return chain(self.compared, first, name, second, *others)
@@ -326,6 +319,8 @@ class FunctionPrimitives:
         return native_operator(getattr(operator, name), left, right)
 
     require_depth = staticmethod(require_depth)
+    pattern_value = staticmethod(pattern_value)
+    bound = staticmethod(bound)
     numbered = staticmethod(numbered)
     items = staticmethod(within_budget)
     none_of = staticmethod(none_of)
@@ -403,61 +398,3 @@ class FunctionPrimitives:
             raise needs_python(what, "write them one by one")
         self._captures.identify(obj)
         return obj
-
-    def subject(self, obj: Any, asks_identity: bool = False) -> Any:
-        """The subject of ``match``, whose patterns read natively: ``case None`` asks identity."""
-        if asks_identity and not is_told_by_patterns(self.bound(obj)):
-            what = "a pattern asks whether a computed value is None, True or False"
-            raise needs_python(what, "test it with if")
-        path = self._captures.path_of(obj)
-        if path is not None and not self._captures.is_container_copy(obj):
-            what = f"matches {self._captures.described(path)}"
-            raise needs_python(what, "test its attributes with if")
-        return obj
-
-    def pattern_value(self, value: Any) -> None:
-        """A class or dotted name in a pattern, which Python reads again by itself."""
-        if is_traced_type(type(value)):
-            raise needs_python("a pattern compares with a number from outside", "test it with if")
-        if isinstance(value, type) and any(issubclass(kind, value) for kind in _STOOD_FOR):
-            what = f"a pattern asks whether something is a {value.__name__}"
-            raise needs_python(what, "test it with isinstance")
-
-
-# what traced values stand for: Python's patterns see the traced value
-_NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
-_STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
-
-
-@for_program
-def native_operator(function: Callable[..., Any], *operands: Any) -> Any:
-    """What one of Python's operators makes of objects that know it themselves."""
-    return function(*operands)
-
-
-class Slot:
-    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``, or an item."""
-
-    __slots__ = ("_delete", "_load", "_place", "_store")
-
-    def __init__(
-        self,
-        load: Callable[..., Any],
-        store: Callable[..., None],
-        delete: Callable[..., None],
-        place: tuple[Any, Any],
-    ) -> None:
-        self._load, self._store, self._delete, self._place = load, store, delete, place
-
-    @property
-    def value(self) -> Any:
-        """The attribute or item."""
-        return self._load(*self._place)
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._store(*self._place, value)
-
-    @value.deleter
-    def value(self) -> None:
-        self._delete(*self._place)

@@ -8,7 +8,6 @@ that is changed in a loop or a branch is the same object before and after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,18 +24,11 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
-from fusejit.tracer.lists.item_forms import (
-    ItemForm,
-    ListForm,
-    NumberForm,
-    Place,
-    TupleForm,
-    form_of,
-)
+from fusejit.tracer.lists.form_guesses import GUESSES, Guesses
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of
 from fusejit.tracer.lists.nested_list import NestedList, put_list
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
-from fusejit.tracer.ops.traced_text import OF_TEXT
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
@@ -48,15 +40,6 @@ CAPACITY = "capacity"
 """The error of a check that a list has room for another item."""
 FIRST_CAPACITY = 256
 LARGEST_CAPACITY = 2**40
-_OF_INTS = NumberForm((Kind.PYTHON, I64))
-_OF_TEXTS = NumberForm(OF_TEXT)
-_GUESSES: tuple[ItemForm, ...] = (
-    _OF_INTS,
-    _OF_TEXTS,
-    *(TupleForm(tuple, (_OF_INTS,) * count) for count in (2, 3, 4)),
-    ListForm(),
-)
-"""Guesses of the form of items, in order, for a list that is read before it has any."""
 
 
 class Capacities:
@@ -84,28 +67,6 @@ def lasting_memory(
     storage = Storage.of_buffer(trace, buffer)
     storage.home = outermost
     return TracedArray.whole(storage)
-
-
-class Guesses(dict[tuple[Any, ...], "TracedList"]):
-    """The lists of one trace whose items are guessed."""
-
-    def try_others(self, table: dict[Any, Any]) -> bool:
-        """Have the next attempt guess otherwise, as this one has failed; whether there is more."""
-        for key, guess in self._others(table):
-            table[key, "guess"] = guess
-            return True
-        return False
-
-    def has_others(self, table: dict[Any, Any]) -> bool:
-        """Whether this attempt may have failed because of a guess."""
-        return any(self._others(table))
-
-    def _others(self, table: dict[Any, Any]) -> Iterator[tuple[tuple[Any, ...], int]]:
-        """The lists that may hold something else, and the next guess of what."""
-        for key, one in self.items():
-            guess = table.get((key, "guess"), 0) + 1
-            if one.is_guess and guess < len(_GUESSES):
-                yield key, guess
 
 
 class TracedList(AnyList):
@@ -235,7 +196,7 @@ class TracedList(AnyList):
         """Assume a form, until an item shows it."""
         guesses = self.trace.owned(Guesses)
         guesses[self.key] = self
-        self._make_columns(_GUESSES[self.trace.table.get((self.key, "guess"), 0)])
+        self._make_columns(GUESSES[self.trace.table.get((self.key, "guess"), 0)])
         self.is_guess = True
 
     def load(self, at: AffineExpr) -> Any:

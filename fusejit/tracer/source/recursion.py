@@ -42,7 +42,8 @@ from collections.abc import Sequence
 
 from fusejit.syntax import copied, with_location
 from fusejit.tracer.source.definite_assignment import Flow
-from fusejit.tracer.source.recursion_blocks import Block, NotALoop, RecursionBlocks
+from fusejit.tracer.source.recursion_blocks import RecursionBlocks
+from fusejit.tracer.source.recursion_parts import Block, NotALoop
 
 
 def loop_of(function: ast.FunctionDef, helper: str) -> ast.While | None:

@@ -6,50 +6,23 @@ See `fusejit.tracer.source.recursion`, which makes a loop of them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fusejit.dataclass import dataclass, field
-from fusejit.syntax import children, copied, walk, with_location
+from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.source.bound_names import is_dotted
 from fusejit.tracer.source.jumps import JUMPS, nodes_of, own_nodes
 from fusejit.tracer.source.new_statements import statement_of
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_LAZY = (*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
-_UNKNOWN = (
-    *(ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.With, ast.Match),
-    *(ast.Global, ast.Delete, ast.Import, ast.ImportFrom),
+from fusejit.tracer.source.recursion_parts import (
+    LAZY,
+    SCOPES,
+    UNKNOWN,
+    Block,
+    NotALoop,
+    is_literal,
+    operands_of,
+    stored_names,
 )
-
-
-class NotALoop(Exception):
-    """A form of recursion that has no loop here."""
-
-
-@dataclass(eq=False)
-class Block:
-    """Statements that run to their end, the last of which says which block comes next.
-
-    Attributes
-    ----------
-    body : list of ast.stmt
-    following : list of Block
-        What may come next, in the same call of the function.
-    returns_to : Block or None
-        Where the function goes on after the call that the block ends with.
-    arguments : list of ast.expr
-        Of that call, one for each parameter that changes.
-    at : ast.AST or None
-        The call.
-    """
-
-    number: int
-    body: list[ast.stmt] = field(default_factory=list)
-    following: list[Block] = field(default_factory=list)
-    returns_to: Block | None = None
-    arguments: list[ast.expr] = field(default_factory=list)
-    at: ast.AST | None = None
 
 
 class RecursionBlocks:
@@ -75,16 +48,16 @@ class RecursionBlocks:
         self._calls = [
             n for n in nodes_of(function.body) if isinstance(n, ast.Call) and self._is_call(n)
         ]
-        if not self._calls or any(isinstance(n, _UNKNOWN) for n in nodes_of(function.body)):
+        if not self._calls or any(isinstance(n, UNKNOWN) for n in nodes_of(function.body)):
             raise NotALoop
-        if any(isinstance(n, _SCOPES) for n in nodes_of(function.body)):
+        if any(isinstance(n, SCOPES) for n in nodes_of(function.body)):
             raise NotALoop  # which may read what is saved
         self._defaults = dict(
             zip(reversed(self._parameters), reversed(arguments.defaults), strict=False)
         )
         self.itself = self._calls[0].func
         self._given = {id(call): self._arguments_of(call) for call in self._calls}
-        stored = _stored(function.body)
+        stored = stored_names(function.body)
         if function.name in stored or function.name in self._parameters:
             raise NotALoop
         self.varying = [p for p in self._parameters if p in stored or not self._is_handed_on(p)]
@@ -121,10 +94,10 @@ class RecursionBlocks:
         found = dict(zip(self._parameters, given, strict=False))
         found |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         missing = [p for p in self._parameters if p not in found]
-        is_plain = len(given) <= len(self._parameters) and not any(
+        is_positional = len(given) <= len(self._parameters) and not any(
             isinstance(a, ast.Starred) for a in given
         )
-        if not is_plain or any(k.arg not in self._parameters for k in call.keywords):
+        if not is_positional or any(k.arg not in self._parameters for k in call.keywords):
             raise NotALoop
         for name in missing:
             default = self._defaults.get(name)
@@ -294,7 +267,7 @@ class RecursionBlocks:
                     value = self._flat(bound)
                     self._keep(name, self.callback("index_of", value), node)
                 length, item = self.load(last, node), self.load(place, node)
-            case ast.Tuple(items) | ast.List(items) if all(map(_is_literal, items)):
+            case ast.Tuple(items) | ast.List(items) if all(map(is_literal, items)):
                 self._keep(place, ast.Constant(0), node)
                 name = self.name(f"items{len(self.before)}")
                 self.before.append(self.assign(name, ast.List(items, ast.Load()), node))
@@ -325,7 +298,7 @@ class RecursionBlocks:
         if not isinstance(base, ast.Name) or base.id in self.locals:
             return False
         names = {n.id for n in walk(iterable) if isinstance(n, ast.Name)}
-        return not names & _stored(body) and (iterable is base or not self._is_stored(base.id))
+        return not names & stored_names(body) and (iterable is base or not self._is_stored(base.id))
 
     def _is_stored(self, name: str) -> bool:
         """Whether items of a sequence are exchanged, or an attribute."""
@@ -361,14 +334,14 @@ class RecursionBlocks:
                 return self._chosen(test, body, orelse, node, self._temporary())
             case ast.Compare(_, ops, _) if len(ops) > 1:
                 raise NotALoop
-            case _ if isinstance(node, (*_LAZY, ast.JoinedStr, ast.Starred)):
+            case _ if isinstance(node, (*LAZY, ast.JoinedStr, ast.Starred)):
                 raise NotALoop
         self._operands(node)
         return node
 
     def _operands(self, node: ast.AST) -> None:
         """Evaluate the operands of an expression up to the last call in order."""
-        places = [*_operands_of(node)]
+        places = [*operands_of(node)]
         if isinstance(node, ast.Call) and is_dotted(node.func):
             self._functions.add(node.func)
         last = max(k for k, (_, _, operand) in enumerate(places) if self._has_call(operand))
@@ -412,44 +385,3 @@ class RecursionBlocks:
         if result is not None:
             value = self.load(self.name("result"), call)
             behind.body.append(self.assign(result, value, call))
-
-
-def _stored(body: Sequence[ast.stmt]) -> set[str]:
-    """The names that statements bind in the function: not those of comprehensions and others."""
-    pending: list[ast.AST] = [*body]
-    found: set[str] = set()
-    shared: set[str] = set()
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.Nonlocal):
-            shared |= {*node.names}
-        elif not isinstance(node, _LAZY):
-            pending += children(node)
-    return found - shared
-
-
-def _is_literal(node: ast.expr) -> bool:
-    if isinstance(node, ast.Tuple):
-        return all(map(_is_literal, node.elts))
-    if isinstance(node, ast.UnaryOp):
-        return _is_literal(node.operand)
-    return isinstance(node, ast.Constant)
-
-
-def _operands_of(node: ast.AST) -> Iterable[tuple[str, int | None, ast.expr]]:
-    """The operands of an expression in the order in which Python evaluates them."""
-    for name in node._fields:
-        value = getattr(node, name)
-        if isinstance(value, ast.keyword):
-            raise NotALoop
-        if isinstance(value, ast.expr):
-            yield name, None, value
-        elif isinstance(value, list):
-            for k, one in enumerate(value):
-                if isinstance(one, ast.keyword):
-                    if any(isinstance(n, ast.Call) for n in walk(one)):
-                        raise NotALoop
-                elif isinstance(one, ast.expr):
-                    yield name, k, one

@@ -91,3 +91,10 @@ def _remedy(name: str) -> str:
 
 UNDEFINED = Undefined("a name", "is not defined", is_unbound=True)
 ABSENT = Undefined("an item", "is one of None", is_unbound=True)  # of what may be a tuple
+
+
+def bound(obj: Any) -> Any:
+    """What a name holds that is only handed on: something, or the trace ends."""
+    if isinstance(obj, Undefined):
+        obj()
+    return obj

@@ -1,0 +1,49 @@
+"""What a list may hold that is read before it has any items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from fusejit.ir.types import Kind
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, NumberForm, TupleForm
+from fusejit.tracer.ops.traced_text import OF_TEXT
+from fusejit.tracer.values.operand_types import I64
+
+_OF_INTS = NumberForm((Kind.PYTHON, I64))
+_OF_TEXTS = NumberForm(OF_TEXT)
+GUESSES: tuple[ItemForm, ...] = (
+    _OF_INTS,
+    _OF_TEXTS,
+    *(TupleForm(tuple, (_OF_INTS,) * count) for count in (2, 3, 4)),
+    ListForm(),
+)
+"""Guesses of the form of items, in order, for a list that is read before it has any."""
+
+
+class GuessedList(Protocol):
+    """A list, and whether its form is a guess still."""
+
+    is_guess: bool
+
+
+class Guesses(dict[tuple[Any, ...], GuessedList]):
+    """The lists of one trace whose items are guessed."""
+
+    def try_others(self, table: dict[Any, Any]) -> bool:
+        """Have the next attempt guess otherwise, as this one has failed; whether there is more."""
+        for key, guess in self._others(table):
+            table[key, "guess"] = guess
+            return True
+        return False
+
+    def has_others(self, table: dict[Any, Any]) -> bool:
+        """Whether this attempt may have failed because of a guess."""
+        return any(self._others(table))
+
+    def _others(self, table: dict[Any, Any]) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """The lists that may hold something else, and the next guess of what."""
+        for key, one in self.items():
+            guess = table.get((key, "guess"), 0) + 1
+            if one.is_guess and guess < len(GUESSES):
+                yield key, guess
