@@ -379,3 +379,84 @@ def test_rebound_name() -> None:
     first = names["f"]
     names["f"] = lambda n: 1000
     assert decorate(lambda n: first(n), jit=False)(40) == 1001
+
+
+def over_items_that_change(n):
+    rows = [[1, 2], [2], [0]]
+
+    def visit(v, left):
+        total = v
+        for w in rows[v]:
+            rows[v] = [w]  # the loop goes on over the list of before
+            if left > 0:
+                total += visit(w, left - 1)
+        return total
+
+    return visit(0, n)
+
+
+def over_a_shared_name(n):
+    queue = [3, 1, 2]
+
+    def visit(left):
+        nonlocal queue
+        total = 0
+        for v in queue:
+            queue = [v]
+            total += v
+            if left > 0:
+                total += visit(left - 1)
+        return total
+
+    return visit(n), queue
+
+
+def another_range(n):
+    def range(k):
+        return [k] * 2
+
+    def visit(k):
+        total = k
+        for j in range(k - 1):
+            if j > 0:
+                total += visit(j)
+        return total
+
+    return visit(n)
+
+
+class Reader:
+    step = 1
+
+    def __init__(self):
+        self.count = 0
+
+
+def attribute_of_the_class(n):
+    reader = Reader()
+    total = 0
+    for k in range(n):
+        if k % 3 == 0:
+            reader.step = k
+        total += reader.step
+    return total, reader.step
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (over_items_that_change, 6),
+        (over_a_shared_name, 4),
+        (another_range, 8),
+        (attribute_of_the_class, 9),
+    ],
+)
+def test_what_loops_could_get_wrong(function: Any, argument: Any) -> None:
+    check(function, (argument,), variants=None)
+
+
+def test_attribute_of_a_class_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    fused = decorate(attribute_of_the_class, jit=False)
+    for step in (1, 5, 2):
+        monkeypatch.setattr(Reader, "step", step)
+        assert fused(8) == attribute_of_the_class(8)

@@ -15,6 +15,7 @@ from fusejit.tracer.capture.calls import Calls
 from fusejit.tracer.capture.function_primitives import FunctionPrimitives
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
+from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_numpy_source
 from fusejit.tracer.program.captures import CaptureRegistry, defaults_of, keyword_defaults_of
 from fusejit.tracer.program.fallback import Fallback, Retrace
@@ -55,7 +56,7 @@ class CaptureSession:
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()
         self._rewritten: dict[int, CodeType] = {}
-        for function in (*WATCHED, native_call):
+        for function in (*WATCHED, native_call, native_operator):
             self.watch.watch_callees(function.__code__)
 
     def _made_here(self, function: FunctionType) -> bool:

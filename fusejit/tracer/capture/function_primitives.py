@@ -35,12 +35,13 @@ from fusejit.tracer.flow.conditions import (
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
-from fusejit.tracer.flow.recursions import require_depth, require_sequence
+from fusejit.tracer.flow.recursions import require_depth, require_range, require_sequence
 from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.host.effects import text
+from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
@@ -172,8 +173,7 @@ class FunctionPrimitives:
         self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedFor | NativeLoop:
         """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
-        trace = running_trace()
-        if trace is None:
+        if (trace := running_trace()) is None:
             return NativeLoop(iterable)
         loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
@@ -191,8 +191,7 @@ class FunctionPrimitives:
         self, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedWhile | NativeLoop:
         """The loop of a function that calls itself, which reads no name before it binds it."""
-        loop = self.while_(line, column, *names)
-        if isinstance(loop, TracedWhile):
+        if isinstance(loop := self.while_(line, column, *names), TracedWhile):
             loop.begin_recursion()
         return loop
 
@@ -201,8 +200,8 @@ class FunctionPrimitives:
         own = getattr(function, "__func__", function)
         if is_entry_stub(own):
             own = self._captures.decorated(own, None)[0]
-        codes = (self._function.__code__, sys._getframe(1).f_code)
-        if type(own) is not FunctionType or own.__code__ not in codes:
+        codes = {self._function.__code__, sys._getframe(1).f_code}
+        if getattr(own, "__code__", None) not in codes:
             what = f"calls {function_name(function)}, which another function has wrapped"
             raise needs_python(what, "write the recursion as a loop")
 
@@ -223,8 +222,7 @@ class FunctionPrimitives:
         self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
         """An ``if`` statement."""
-        trace = running_trace()
-        if trace is None:
+        if (trace := running_trace()) is None:
             return NativeIf(bool(condition))
         branches = TracedIf(trace, self._key(line, column), condition, RegionNames(*names))
         branches.definitely_assigned = self.definitely_assigned
@@ -245,6 +243,8 @@ class FunctionPrimitives:
 
     def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
         """``[x, y] + xs``, or the other way round."""
+        if not (isinstance(left, list | AnyList) and isinstance(right, list | AnyList)):
+            return native_operator(operator.add, left, right)
         return joined(self._key(line, column), left, right, is_changed)
 
     def swapped_items(self, items: Any, left: Any, right: Any) -> None:
@@ -252,10 +252,9 @@ class FunctionPrimitives:
         if isinstance(items, TracedList) and items.holds_lists():
             items.swap(left, right)
             return
-        access = self._access
-        first, second = access.item(items, right), access.item(items, left)
-        access.store_item(items, left, first)
-        access.store_item(items, right, second)
+        first, second = self.item(items, right), self.item(items, left)
+        self._access.store_item(items, left, first)
+        self._access.store_item(items, right, second)
 
     def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
         """The container that a loop fills for a comprehension; None if Python does."""
@@ -319,6 +318,7 @@ class FunctionPrimitives:
         return native_operator(getattr(operator, name), left, right)
 
     require_depth = staticmethod(require_depth)
+    require_range = staticmethod(require_range)
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)

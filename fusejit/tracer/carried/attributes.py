@@ -11,6 +11,7 @@ needs to know when it begins; at the first write of an attribute the trace start
 
 from __future__ import annotations
 
+from types import MemberDescriptorType
 from typing import Any
 
 from fusejit.dataclass import dataclass
@@ -36,7 +37,13 @@ class Attribute:
     name: str
 
     def held(self) -> Any:
-        """What it holds now; `UNDEFINED` where there is none."""
+        """What it holds now; `UNDEFINED` where the object has none of its own."""
+        held = getattr(self.obj, "__dict__", {})
+        if self.name in held:
+            return held[self.name]
+        slots = (vars(kind).get(self.name) for kind in type(self.obj).__mro__)
+        if not any(isinstance(slot, MemberDescriptorType) for slot in slots):
+            return UNDEFINED
         try:
             return object.__getattribute__(self.obj, self.name)
         except AttributeError:

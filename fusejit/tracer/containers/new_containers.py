@@ -186,9 +186,9 @@ def _counter(*args: Any, **kwargs: Any) -> Any:
 
 
 def joined(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> Any:
-    """``left + right`` of which one is the display of a list."""
-    trace, lists = running_trace(), (list, AnyList)
-    if trace is None or not (isinstance(left, lists) and isinstance(right, lists)):
+    """``left + right``, lists of which one is a display."""
+    trace = running_trace()
+    if trace is None:
         return left + right
     key = trace.visit(("joined", *place, current_location()))
     is_changed |= isinstance(left, AnyList) or isinstance(right, AnyList)

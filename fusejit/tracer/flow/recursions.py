@@ -29,6 +29,12 @@ def require_depth(pending: Any) -> None:
         pending.trace.emit(Assert(condition=holds, reason=reason, error=LEFT_TO_PYTHON))
 
 
+def require_range(function: Any) -> None:
+    """Require that ``range`` is Python's."""
+    if function is not range:
+        raise needs_python("has another range than Python's", "give it another name")
+
+
 def require_sequence(items: Any) -> None:
     """Require what a ``for`` loop reads by places: neither a dictionary nor an iterator."""
     is_array = isinstance(items, TracedArray) and items.ndim > 0

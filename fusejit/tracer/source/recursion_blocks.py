@@ -20,6 +20,7 @@ from fusejit.tracer.source.recursion_parts import (
     Block,
     NotALoop,
     is_literal,
+    is_looking,
     operands_of,
     stored_names,
 )
@@ -58,6 +59,9 @@ class RecursionBlocks:
         self.itself = self._calls[0].func
         self._given = {id(call): self._arguments_of(call) for call in self._calls}
         stored = stored_names(function.body)
+        self._shared = {
+            name for n in nodes_of(function.body) if isinstance(n, ast.Nonlocal) for name in n.names
+        }
         if function.name in stored or function.name in self._parameters:
             raise NotALoop
         self.varying = [p for p in self._parameters if p in stored or not self._is_handed_on(p)]
@@ -66,6 +70,7 @@ class RecursionBlocks:
         self._num_temporaries = 0
         self._jumps: list[tuple[Block, Block]] = []  # of the loops around: continue, break
         self.before: list[ast.stmt] = []  # in front of the loop
+        self._has_range = False
         self._functions: set[ast.AST] = set()  # that calls around those of the function call
         self._here = self._block()
         for statement in function.body:
@@ -260,7 +265,11 @@ class RecursionBlocks:
         place = self._temporary()
         item: ast.expr
         match iterable:
-            case ast.Call(ast.Name("range"), [*bounds], []) if 1 <= len(bounds) <= 2:
+            case ast.Call(ast.Name("range") as function, [*bounds], []) if 1 <= len(bounds) <= 2:
+                if not self._has_range:
+                    self._has_range = True
+                    check = self.callback("require_range", copied(function))
+                    self.before.append(with_location(ast.Expr(check), node))
                 start, stop = bounds if len(bounds) == 2 else (ast.Constant(0), bounds[0])
                 last = self._temporary()
                 for name, bound in ((place, start), (last, stop)):
@@ -293,21 +302,23 @@ class RecursionBlocks:
             if not isinstance(base.slice, ast.Name | ast.Constant):
                 return False
             base = base.value
-        if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
-            return iterable is base and not self._is_stored(base.attr)
-        if not isinstance(base, ast.Name) or base.id in self.locals:
+        if not isinstance(base, ast.Name) or base.id in (*self.locals, *self._shared):
             return False
         names = {n.id for n in walk(iterable) if isinstance(n, ast.Name)}
-        return not names & stored_names(body) and (iterable is base or not self._is_stored(base.id))
+        is_rebound = bool(names & (stored_names(body) | self._shared))
+        return not is_rebound and (iterable is base or not self._is_changed(base.id))
 
-    def _is_stored(self, name: str) -> bool:
-        """Whether items of a sequence are exchanged, or an attribute."""
+    def _is_changed(self, name: str) -> bool:
+        """Whether items of a sequence may be exchanged: by a store, a method or a function."""
         for node in nodes_of(self.function.body):
             match node:
                 case ast.Subscript(ast.Name(base), _, ast.Store() | ast.Del()) if base == name:
                     return True
-                case ast.Attribute(_, attr, ast.Store() | ast.Del()) if attr == name:
+                case ast.Attribute(ast.Name(base)) if base == name:
                     return True
+                case ast.Call(_, args) if not self._is_call(node):
+                    if any(isinstance(a, ast.Name) and a.id == name for a in args):
+                        return not is_looking(node.func)
         return False
 
     # -- expressions ------------------------------------------------------------------------------
