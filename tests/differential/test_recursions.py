@@ -460,3 +460,86 @@ def test_attribute_of_a_class_that_changes(monkeypatch: pytest.MonkeyPatch) -> N
     for step in (1, 5, 2):
         monkeypatch.setattr(Reader, "step", step)
         assert fused(8) == attribute_of_the_class(8)
+
+
+def best_of_room(w, v, room):
+    @functools.cache
+    def best(i, left):
+        if i == len(w):
+            return 0
+        without = best(i + 1, left)
+        if w[i] <= left:
+            return max(without, v[i] + best(i + 1, left - w[i]))
+        return without
+
+    return best(0, room)
+
+
+def cached_inside(n):
+    @functools.cache
+    def fibonacci(k):
+        return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
+
+    return fibonacci(n)
+
+
+def paths_in_a_grid(n, m):
+    @functools.lru_cache(None)
+    def paths(i, j):
+        if i == 0 or j == 0:
+            return 1
+        return paths(i - 1, j) + paths(i, j - 1)
+
+    return paths(n, m)
+
+
+def visits(n):
+    seen = []
+
+    @functools.cache
+    def visit(k):
+        seen.append(k)
+        if k > 2:
+            visit(k - 1)
+            visit(k - 2)
+
+    visit(n)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (best_of_room, ([3, 4, 5, 9, 2, 4], [3, 4, 4, 10, 1, 5], 15)),
+        (cached_inside, (50,)),
+        (paths_in_a_grid, (8, 7)),
+        (visits, (8,)),
+    ],
+)
+def test_results_that_are_kept(function: Any, arguments: Any) -> None:
+    check(function, arguments, variants=None)
+    decorate(function, jit=False, fullgraph=True)(*arguments)
+
+
+def asked_for_its_hits(n):
+    @functools.cache
+    def fibonacci(k):
+        return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
+
+    return fibonacci(n), fibonacci.cache_info().hits
+
+
+def not_that_of_functools(n):
+    def cache(function):
+        return lambda k: function(k) + 1
+
+    @cache
+    def doubled(k):
+        return 2 * k
+
+    return doubled(n)
+
+
+@pytest.mark.parametrize("function", [asked_for_its_hits, not_that_of_functools])
+def test_other_caches(function: Any) -> None:
+    check(function, (20,), variants=None)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from fusejit.errors import UnsupportedError
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import for_program, needs_python
@@ -49,17 +50,25 @@ class ActiveCalls:
         self._active[code] += 1
         try:
             return native_call(bind(), args, kwargs)
+        except UnsupportedError:
+            if self._recursions and self._active[code] == 1:
+                self._start_again()
+            raise
         finally:
             self._depth -= 1
             self._active[code] -= 1
 
+    def _start_again(self) -> None:
+        """Trace again with loops, if that was not tried."""
+        trace = running_trace()
+        if trace is not None and _LOOPS not in trace.table:
+            trace.table[_LOOPS] = True
+            raise Retrace from None
+
     def _refuse(self, function: FunctionType) -> None:
         what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
         if self._active[function.__code__]:
-            trace = running_trace()
-            if trace is not None and _LOOPS not in trace.table:
-                trace.table[_LOOPS] = True
-                raise Retrace
+            self._start_again()
             what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
         error = needs_python(what, "write the recursion as a loop")
         error.called = function.__name__

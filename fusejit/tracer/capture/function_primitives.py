@@ -20,6 +20,7 @@ from fusejit.tracer.capture.slots import Slot, native_operator
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
 from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
+from fusejit.tracer.flow import recursions
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -35,7 +36,6 @@ from fusejit.tracer.flow.conditions import (
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
-from fusejit.tracer.flow.recursions import require_depth, require_range, require_sequence
 from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
@@ -211,7 +211,7 @@ class FunctionPrimitives:
 
     def length_of(self, items: Any) -> Any:
         """How many items a loop runs over that reads them by their places."""
-        require_sequence(items)
+        recursions.require_sequence(items)
         return self._invoke(len, (items,), {})
 
     def item_at(self, items: Any, place: Any) -> Any:
@@ -317,8 +317,9 @@ class FunctionPrimitives:
             return compared_tuples(name, left, right)
         return native_operator(getattr(operator, name), left, right)
 
-    require_depth = staticmethod(require_depth)
-    require_range = staticmethod(require_range)
+    require_cache = staticmethod(recursions.require_cache)
+    require_depth = staticmethod(recursions.require_depth)
+    require_range = staticmethod(recursions.require_range)
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)

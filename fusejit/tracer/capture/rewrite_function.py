@@ -32,6 +32,7 @@ from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_name
 from fusejit.tracer.source.changed_displays import changed_displays
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
+from fusejit.tracer.source.memo_tables import with_memo_tables
 from fusejit.tracer.source.recursion import loop_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
@@ -58,6 +59,7 @@ def rewrite_node(
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
     changed: set[ast.AST] = set()
     recursions: set[ast.AST] = set()
+    with_memo_tables(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
         recursions |= set() if loop is None else {loop}

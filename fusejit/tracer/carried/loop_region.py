@@ -306,7 +306,7 @@ class LoopRegion(Region):
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
             if self.is_recursion and form is not None and Undefined.is_unbound(held):
-                held = tuple_of(form[0], form[1:])
+                held, form = tuple_of(form[0], form[1:]), None
             if name in self.dead:
                 self._before[name] = held
             elif form is not None and held is None:
@@ -352,7 +352,8 @@ class LoopRegion(Region):
         """Trace a recursion again where a name, which held nothing, holds a tuple by now."""
         for name in self.names if self.is_recursion else ():
             held = narrowed(self.look_up(names, name))
-            if is_tuple(held) and Undefined.is_unbound(self.before(name)):
+            is_new = name not in self._tuples and Undefined.is_unbound(self.before(name))
+            if is_new and is_tuple(held):
                 self.decide((type(held), *(zero(type_of(item)) for item in held)), "tuple", name)
 
     def put_tuples_together(self) -> None:

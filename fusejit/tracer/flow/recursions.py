@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -33,6 +34,12 @@ def require_range(function: Any) -> None:
     """Require that ``range`` is Python's."""
     if function is not range:
         raise needs_python("has another range than Python's", "give it another name")
+
+
+def require_cache(function: Any) -> None:
+    """Require that a decorator is that of `functools`, which keeps all results."""
+    if function is not functools.cache and function is not functools.lru_cache:
+        raise needs_python("has another cache than that of functools", "give it another name")
 
 
 def require_sequence(items: Any) -> None:

@@ -19,3 +19,15 @@ def statement_of(text: str, at: ast.AST, *, has_extent: bool = True) -> Any:
         if not has_extent and isinstance(node, ast.stmt | ast.expr):
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
     return made
+
+
+def made_of(text: str, at: ast.AST, helper: str) -> Any:
+    """The same with names that begin with ``helper``, which is no part of Python's own names."""
+    made = statement_of(text.replace(helper, _STAND_IN), at)
+    for node in walk(made):
+        if isinstance(node, ast.Name):
+            node.id = node.id.replace(_STAND_IN, helper)
+    return made
+
+
+_STAND_IN = "_fusejit_"

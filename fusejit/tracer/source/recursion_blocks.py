@@ -12,7 +12,7 @@ from typing import Any
 from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.source.bound_names import is_dotted
 from fusejit.tracer.source.jumps import JUMPS, nodes_of, own_nodes
-from fusejit.tracer.source.new_statements import statement_of
+from fusejit.tracer.source.new_statements import made_of
 from fusejit.tracer.source.recursion_parts import (
     LAZY,
     SCOPES,
@@ -160,12 +160,8 @@ class RecursionBlocks:
         return with_location(ast.Name(id=name, ctx=ast.Load()), at)
 
     def text(self, text: str, at: ast.AST) -> Any:
-        """A statement with names of the loop; a dot begins these."""
-        made = statement_of(text.replace(self._helper, "_fusejit_"), at)
-        for node in walk(made):
-            if isinstance(node, ast.Name):
-                node.id = node.id.replace("_fusejit_", self._helper)
-        return made
+        """A statement with names of the loop."""
+        return made_of(text, at, self._helper)
 
     # -- statements -------------------------------------------------------------------------------
     def _is_whole(self, node: ast.stmt) -> bool:
