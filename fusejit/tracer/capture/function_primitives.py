@@ -141,9 +141,8 @@ class FunctionPrimitives:
             return self._captures.read(path, value)
         if is_library_object(value) or is_numpy_source(self._function):
             return value
-        what = (
-            f"{self._function.__qualname__} reads {text}, and later calls could not read it again"
-        )
+        name = self._function.__qualname__
+        what = f"{name} reads {text}, and later calls could not read it again"
         raise needs_python(what, "pass it as an argument")
 
     def class_binds(self, name: str) -> bool:
