@@ -608,3 +608,31 @@ def doubled(a):
 def test_lists_of_arrays(function, array):
     check(function, (array,), jit=True)
     decorate(function, jit=False, fullgraph=True)(array)
+
+
+def lists_in_lists_in_lists(n):
+    return [[[i, j] for j in range(i)] for i in range(n)]
+
+
+def run_lengths_of_rows(rows):
+    def run_lengths(values):
+        runs = []
+        for v in values:
+            if runs and runs[-1][0] == v:
+                runs[-1][1] += 1
+            else:
+                runs.append([v, 1])
+        return runs
+
+    return [run_lengths(row) for row in rows.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (lists_in_lists_in_lists, 7),
+        (run_lengths_of_rows, np.array([[1, 1, 0, 0], [0, 1, 1, 1], [2, 2, 2, 2]])),
+    ],
+)
+def test_lists_of_lists_in_lists(function, argument):
+    check(function, (argument,), variants=None)

@@ -543,3 +543,86 @@ def not_that_of_functools(n):
 @pytest.mark.parametrize("function", [asked_for_its_hits, not_that_of_functools])
 def test_other_caches(function: Any) -> None:
     check(function, (20,), variants=None)
+
+
+def array_as_result(x, n):
+    return x if n <= 1 else array_as_result(x, n - 1) * n
+
+
+def list_as_result(n):
+    if n == 0:
+        return []
+    made = list_as_result(n - 1)
+    made.append(n)
+    return made
+
+
+def one_of_two_lists(a, b, n):
+    if n == 0:
+        return a
+    found = one_of_two_lists(a, b, n - 1)
+    if n % 2 == 0:
+        found.append(n)
+        return found
+    b.append(n)
+    return b
+
+
+def of_two_lists(n):
+    a, b = [0], [1]
+    return one_of_two_lists(a, b, n), a, b
+
+
+def array_kept_for_later(x, n):
+    total = 0.0
+    y = x * n
+    for k in range(n):
+        total += y[0] + array_kept_for_later(x, k)
+    return total + y.sum()
+
+
+def row_kept_for_later(x, n):
+    row = x[n % len(x)]
+    total = 0.0
+    for k in range(n):
+        total += row[0] * k + row_kept_for_later(x, k)
+        row = x[k % len(x)]
+    return total + row[1]
+
+
+def tuple_with_an_array(x, n):
+    if n == 0:
+        return x, 0
+    y, count = tuple_with_an_array(x, n - 1)
+    return y + 1, count + n
+
+
+def text_as_result(n):
+    if n == 0:
+        return "none"
+    found = text_as_result(n - 1)
+    return "even" if found == "odd" else "odd"
+
+
+def array_handed_on_and_changed(x, n):
+    if n == 0:
+        return x.sum()
+    x = x + n
+    return array_handed_on_and_changed(x, n - 1) + x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (array_as_result, (np.arange(3.0), 30)),
+        (list_as_result, (30,)),
+        (of_two_lists, (30,)),
+        (array_kept_for_later, (np.arange(3.0), 5)),
+        (row_kept_for_later, (ROWS, 5)),
+        (tuple_with_an_array, (np.arange(3.0), 30)),
+        (text_as_result, (31,)),
+        (array_handed_on_and_changed, (np.arange(3.0), 30)),
+    ],
+)
+def test_other_results_than_numbers(function: Any, arguments: Any) -> None:
+    check(function, arguments, variants=None)

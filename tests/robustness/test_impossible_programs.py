@@ -75,21 +75,6 @@ def last_scaled_or_none(x: Any) -> Any:
     return found
 
 
-def place_or_minus_one(x: Any) -> Any:
-    for i in range(len(x)):
-        if x[i] > 1:
-            return i
-    return -1
-
-
-@row(place_or_minus_one, X, says=("'missing' or int", "on every path"))
-def place_or_text(x: Any) -> Any:
-    for i in range(len(x)):
-        if x[i] > 1:
-            return i
-    return "missing"
-
-
 def found_with_start(x: Any) -> Any:
     at = -1
     for i in range(len(x)):
@@ -272,12 +257,6 @@ def no_list(x: Any) -> Any:
     return x * 2
 
 
-@row(no_list, X, says=("tolist()", "'y'", "return the array"))
-def tolist(x: Any) -> Any:
-    y = x * 2
-    return y.tolist()
-
-
 def any_equal(x: Any) -> Any:
     return (x == 4).any()
 
@@ -318,23 +297,6 @@ def asserted(x: Any) -> Any:
     x[0] = 7
     assert x.max() < 100, f"{len(x)} numbers"
     return x * 2
-
-
-def loop_instead_of_recursion(x: Any) -> Any:
-    k = x[0] * 1
-    s = 1
-    while k > 0:
-        s = s + k
-        k = k - 1
-    return s
-
-
-@row(loop_instead_of_recursion, I, says=("recursion", "write it as a loop"))
-def recursion(x: Any) -> Any:
-    def go(k: Any) -> Any:
-        return 1 if k <= 0 else k + go(k - 1)
-
-    return go(x[0])
 
 
 # ---------------------------------------------------------------------- functions that call back

@@ -91,7 +91,7 @@ UNSUPPORTED = [
 
 
 def elements(x: Any) -> Any:
-    return x + len((x * 2).tolist())
+    return x + len((x * 2).tobytes())
 
 
 CONCRETE = [

@@ -104,6 +104,7 @@ class FunctionPrimitives:
         self.augment = access.augment
         self.formatted = exact
         self.same_object = functools.partial(same_object, captures)
+        self.returned = functools.partial(recursions.returned, function.__qualname__)
         self.subject = functools.partial(subject, captures)
 
     # -------------------------------------------------------------------------------------- names
@@ -122,9 +123,8 @@ class FunctionPrimitives:
                 self._captures.absent(path)
             known = namespace.get("__builtins__", builtins)
             table = known if isinstance(known, dict) else vars(known)
-            if name not in table:
+            if (value := table.get(name, self)) is self:
                 raise NameError(f"name {name!r} is not defined", name=name)
-            value = table[name]
             self._captures.read_library(table, name, value)
         self._globals[name] = value
         return value

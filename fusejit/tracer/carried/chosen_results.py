@@ -1,8 +1,8 @@
 """What a function returns where its branches return things of several kinds.
 
 ``return None`` or ``return path``: nothing reads what is returned but the launcher, which is told
-which of the two it is. So numbers and arrays are handed on by both branches, with zeros in the one
-that has none; a container has its own memory, which is there after the conditional.
+which of the two it is. So numbers are handed on by both branches, with zeros in the one that has
+none; a container has its own memory, which is there after the conditional.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.containers import OWNED
-from fusejit.tracer.carried.joined import Branches, Joined, JoinedArray, JoinedNumber, Same
-from fusejit.tracer.carried.regions import is_array
+from fusejit.tracer.carried.joined import Branches, Joined, JoinedNumber, Same
 from fusejit.tracer.ops.union_types import is_value, type_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES
 from fusejit.tracer.program.locations import is_of_program
@@ -37,8 +36,7 @@ def _can_leave(obj: Any) -> bool:
         return all(map(_can_leave, obj))
     if isinstance(obj, Choice):
         return all(map(_can_leave, obj.objects))
-    is_constant = isinstance(obj, CONSTANT_TYPES)
-    return is_constant or is_value(obj) or is_array(obj) or isinstance(obj, (*OWNED, OptionalTuple))
+    return is_value(obj) or isinstance(obj, (*CONSTANT_TYPES, *OWNED, OptionalTuple))
 
 
 def _kept(obj: Any, branches: Branches) -> Any:
@@ -79,13 +77,12 @@ class ChosenResult(Joined):
         if isinstance(obj, (*CONSTANT_TYPES, *OWNED)):
             return lambda held: _kept(obj, self.branches)
         pair = (obj, UNDEFINED) if side == 0 else (UNDEFINED, obj)
-        one = self.branches._replace(sides=pair, is_shared=(True, True))
-        part = JoinedArray(one) if is_array(obj) else JoinedNumber(one, type_of(obj))
+        part = JoinedNumber(self.branches._replace(sides=pair), type_of(obj))
         self._parts.append(part)
         return lambda held: held[part]
 
     def hand_on(self, side: int) -> list[Value]:
-        """Which side it is, and the numbers and arrays of both."""
+        """Which side it is, and the numbers of both."""
         self._own = [one.hand_on(side) for one in (self._which, *self._parts)]
         return [value for own in self._own for value in own]
 

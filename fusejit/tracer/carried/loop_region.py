@@ -20,7 +20,7 @@ from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
-from fusejit.tracer.ops.union_types import narrowed, type_of
+from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
@@ -148,6 +148,7 @@ class LoopRegion(Region):
         self.counter: IterArg | None = None
         self.counted: TracedArray | None = None  # the counter after the loop
         self.after: dict[str, Any] = {}
+        self._there: list[Any] = []  # what the names held before the loop
         self._untouched: dict[str, Any] = {}  # what the objects hold before the loop
         self.last_views: dict[int, TracedArray] = {}  # by the view that the body has
         self.origins = LoopOrigins(self)
@@ -297,6 +298,7 @@ class LoopRegion(Region):
         for key in self.decided("attributes") or ():
             if (attribute := objects.attribute(key)) is not None:
                 self.name_attribute(attribute, names)
+        self._there = [*names.values()]
         self._untouched = {name: one.held() for name, one in self._attributes.items()}
         return {**names, **self._untouched}
 
@@ -328,6 +330,10 @@ class LoopRegion(Region):
         self.hand_out(held)
         return tuple(held[name] for name in self._written)
 
+    def was_there(self, obj: Any) -> bool:
+        """Whether a name held the very object before the loop."""
+        return any(obj is one for one in self._there)
+
     def restore_attributes(self) -> None:
         """Have the objects hold what they held before the loop."""
         self.hand_out(self._untouched)
@@ -353,7 +359,7 @@ class LoopRegion(Region):
         for name in self.names if self.is_recursion else ():
             held = narrowed(self.look_up(names, name))
             is_new = name not in self._tuples and Undefined.is_unbound(self.before(name))
-            if is_new and is_tuple(held):
+            if is_new and is_tuple(held) and all(map(has_type, held)):
                 self.decide((type(held), *(zero(type_of(item)) for item in held)), "tuple", name)
 
     def put_tuples_together(self) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
-from fusejit.tracer.carried.regions import is_array
+from fusejit.tracer.carried.regions import describe, is_array
 from fusejit.tracer.ops.union_types import has_type, type_of
-from fusejit.tracer.program.locations import current_span
+from fusejit.tracer.program.locations import current_span, needs_python
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 
@@ -30,10 +30,15 @@ class Unbound(Carried):
         return cls(loop, name, obj, obj) if isinstance(obj, Undefined) else None
 
     def widen(self, now: Any) -> None:
-        """Nothing was read; later blocks of a recursion may read what this one has bound."""
+        """Nothing was read; in a recursion, later iterations may read what this one has bound."""
         loop = self.loop
-        if loop.is_recursion and has_type(now):
+        if not loop.is_recursion:
+            return
+        if has_type(now):
             loop.decide(type_of(now), "type", self.name, *loop.visit)
+        if not isinstance(now, Undefined) and not loop.was_there(now):
+            what = f"holds {describe(now)} in a function that calls itself"
+            raise needs_python(what, "give it a list or an array to store into")
 
     def left(self, results: Sequence[Value]) -> Any:
         """Nothing that the trace knows of."""

@@ -13,6 +13,7 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.undefined import Undefined
 
 _SPARE = 100
 """Calls that may be active around the function."""
@@ -28,6 +29,14 @@ def require_depth(pending: Any) -> None:
         holds = as_kernel_number(truth_of(few)).value()
         reason = "a recursion is no deeper than Python's"
         pending.trace.emit(Assert(condition=holds, reason=reason, error=LEFT_TO_PYTHON))
+
+
+def returned(name: str, result: Any) -> Any:
+    """What a call of the function ``name`` has returned."""
+    if isinstance(result, Undefined):
+        what = f"{name} calls itself before it has returned anything"
+        raise needs_python(what, "write the recursion as a loop")
+    return result
 
 
 def require_range(function: Any) -> None:

@@ -230,7 +230,7 @@ class TracedIf(Region):
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it
             self.trace.owned(Displays).try_traced(self.trace, known)
-            if may_be_chosen(branches._replace(sides=(known, None))) and not is_array(known):
+            if may_be_chosen(branches._replace(sides=(known, None))):
                 return OnlyResult(branches, known)
             if is_array(known):
                 return JoinedArray(self._told(branches, names))

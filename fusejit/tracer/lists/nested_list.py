@@ -21,6 +21,7 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.item_forms import ListForm
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
@@ -171,6 +172,8 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         room = count = item.length()
         if not item.is_own:
             owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
+        if isinstance(item.form, ListForm):  # whose lists are in a pool of its own
+            owner.refuse("puts a list of lists into a list", "put tuples of them into it")
         if trace.owned(Aliases).may_be_another(item):
             what = "puts a list that another name may hold, too, into a list"
             owner.refuse(what, "put a copy into it: xs[:]")

@@ -390,5 +390,5 @@ class RecursionBlocks:
         self._here.at = call
         self._here = behind
         if result is not None:
-            value = self.load(self.name("result"), call)
+            value = self.callback("returned", self.load(self.name("result"), call))
             behind.body.append(self.assign(result, value, call))
