@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from fusejit.errors import UnsupportedError
+from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import for_program, needs_python
@@ -17,7 +17,7 @@ MAX_DEPTH = 100
 MAX_RECURSIONS = 16  # calls that functions make of themselves, in one trace
 
 _LOOPS = ("recursions", "loops")
-"""The decision to trace functions that call themselves as loops."""
+"""The decision to trace functions that call themselves as loops: for the sake of which one."""
 
 
 class ActiveCalls:
@@ -50,25 +50,33 @@ class ActiveCalls:
         self._active[code] += 1
         try:
             return native_call(bind(), args, kwargs)
-        except UnsupportedError:
+        except UnsupportedError as error:
             if self._recursions and self._active[code] == 1:
-                self._start_again()
+                self._start_again(function)
+            self.name_recursion(function, error)
             raise
         finally:
             self._depth -= 1
             self._active[code] -= 1
 
-    def _start_again(self) -> None:
+    def _start_again(self, function: FunctionType) -> None:
         """Trace again with loops, if that was not tried."""
         trace = running_trace()
         if trace is not None and _LOOPS not in trace.table:
-            trace.table[_LOOPS] = True
+            trace.table[_LOOPS] = function.__qualname__
             raise Retrace from None
+
+    def name_recursion(self, function: FunctionType, error: Exception) -> None:
+        """Have an error say that it has ended the trace of a recursion."""
+        trace = running_trace()
+        is_loop = trace is not None and trace.table.get(_LOOPS) == function.__qualname__
+        if is_loop and isinstance(error, NeedsPython):
+            error.called = function.__name__
 
     def _refuse(self, function: FunctionType) -> None:
         what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
         if self._active[function.__code__]:
-            self._start_again()
+            self._start_again(function)
             what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
         error = needs_python(what, "write the recursion as a loop")
         error.called = function.__name__

@@ -147,7 +147,8 @@ class CaptureSession:
         with self.watch.active():
             try:
                 result = function(*args, **kwargs)
-            except (UnsupportedError, Fallback, Retrace):
+            except (UnsupportedError, Fallback, Retrace) as error:
+                self._calls.active.name_recursion(self.entry, error)
                 raise
             except Exception as error:
                 if self.watch.offence is not None:
