@@ -159,6 +159,7 @@ class _TiledGroup:
         if store is None or not isinstance(op, Load):
             return operand
         is_same = op.view.buffer.alias_class == store.view.buffer.alias_class
+        is_same &= op.version == store.version - 1  # else another store has been there already
         return Operand(self._loaded(op), map_) if is_same else operand
 
     def _loaded(self, load: Load) -> Value:
