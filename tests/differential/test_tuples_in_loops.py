@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fusejit import FuseWarning
 from fusejit_testing.oracle import check, decorate
 
 
@@ -218,3 +220,97 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
 def test_whole(function: Any, arguments: tuple[Any, ...]) -> None:
     check(function, arguments, jit=True, variants=None)
     decorate(function, jit=False, fullgraph=True)(*arguments)
+
+
+# -- what helpers return, of several kinds: the program may ask what it is -------------------------
+def few_above(x: Any, k: Any) -> Any:
+    out = []
+    for v in x:
+        if v > k:
+            out.append(v)
+    if len(out) > 3:
+        return None
+    return out
+
+
+def is_none_asked(x: Any, k: Any) -> Any:
+    r = few_above(x, k)
+    if r is None:
+        return -1
+    return len(r)
+
+
+def truth_asked(x: Any, k: Any) -> Any:
+    r = few_above(x, k)
+    return 0 if r else 5
+
+
+def sum_above(x: Any, k: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > k:
+            s += v
+    if s > 10:
+        return "big", s
+    return None
+
+
+def taken_apart_if_there(x: Any, k: Any) -> Any:
+    r = sum_above(x, k)
+    if r is not None:
+        name, s = r
+        return s
+    return -3
+
+
+def compared_with_none(x: Any, k: Any) -> Any:
+    r = sum_above(x, k)
+    return r == None, bool(r)  # noqa: E711
+
+
+def of_three_forms(x: Any, k: Any) -> Any:
+    s = sum(x)
+    if s > k:
+        return [s]
+    if s < -k:
+        return "neg"
+    return s
+
+
+def asked_for_its_type(x: Any, k: Any) -> Any:
+    r = of_three_forms(x, k)
+    return isinstance(r, list), isinstance(r, str)
+
+
+def put_into_a_list(x: Any, k: Any) -> Any:
+    r = of_three_forms(x, k)
+    return [r, r]
+
+
+def put_into_a_dictionary(x: Any, k: Any) -> Any:
+    r = of_three_forms(x, k)
+    d = {"a": r}
+    return d
+
+
+def asked_in_a_loop(x: Any, k: Any) -> Any:
+    out = []
+    for j in range(3):
+        r = few_above(x, j + k)
+        if r is not None:
+            out.append(len(r))
+    return out
+
+
+@pytest.mark.parametrize("k", [0, 3, 8, 100])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(is_none_asked, truth_asked, taken_apart_if_there, compared_with_none),
+        *(asked_for_its_type, put_into_a_list, put_into_a_dictionary, asked_in_a_loop),
+    ],
+)
+def test_results_of_helpers(function: Any, k: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        check(function, (L, k), variants=None)

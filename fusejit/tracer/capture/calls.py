@@ -47,7 +47,7 @@ from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
-from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.undefined import Undefined, bound
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _TEXT = (str, bytes, bytearray)
@@ -105,6 +105,8 @@ class Calls:
     def invoke(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)`` as the traced program means it."""
         check_budget()
+        for argument in args:
+            bound(argument)
         kind = type(function)
         if kind in _OF_NAMESPACE and (original := vars(function).get("__numpy_function__")):
             return self.invoke(original, args, kwargs)  # a function of `fusejit.numpy`

@@ -1,8 +1,8 @@
 """What a function returns where its branches return things of several kinds.
 
-``return None`` or ``return path``: nothing reads what is returned but the launcher, which is told
-which of the two it is. So numbers are handed on by both branches, with zeros in the one that has
-none; a container has its own memory, which is there after the conditional.
+``return None`` or ``return path`` of the traced function itself: nothing reads what is returned but
+the launcher, which is told which of the two it is. So both branches hand on numbers, zeros where
+there are none; a container has its own memory, which is there after the conditional.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Maker = Callable[[Any], Any]
 
 
 def may_be_chosen(branches: Branches) -> bool:
-    """Whether nothing but the launcher reads the name, and it can make both sides' objects."""
+    """Whether the program only returns what the name holds, and the launcher can make it."""
     return not is_of_program(branches.name) and all(map(_can_leave, branches.sides))
 
 

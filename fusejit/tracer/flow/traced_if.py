@@ -54,7 +54,8 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import current_span, user_frames
+from fusejit.tracer.program.locations import OWN, current_span, user_frames
+from fusejit.tracer.source.jumps import is_result
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
@@ -212,7 +213,8 @@ class TracedIf(Region):
         lists = joined_container(branches, self._before.get(name), name in self.live)
         if lists is not None:
             return lists
-        if may_be_chosen(branches):
+        is_returned = self.location.inlined_from is None and is_result(name, OWN)
+        if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
         kinds = " or ".join(map(describe, pair))
         return _untold(branches, f"is {kinds}, depending on a condition")

@@ -33,6 +33,16 @@ JUMPS = (ast.Break, ast.Continue, ast.Return)
 NONE_OF = "none_of"  # the callback that tells whether all flags are down
 
 
+def result_name(helper: str) -> str:
+    """The name of what a function is going to return, and the beginning of those of its parts."""
+    return f"{helper}_value"
+
+
+def is_result(name: str, helper: str) -> bool:
+    """Whether a name is one of these: the program reads it to return it, and in no other way."""
+    return name.startswith(result_name(helper))
+
+
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function that are not inside a function or class nested in it."""
     pending = list(children(node))
@@ -86,7 +96,7 @@ class Jumps:
         self._count = 0
         self._loops: list[_Loop] = []
         self._done = f"{helper}_done"
-        self._value = f"{helper}_value"
+        self._value = result_name(helper)
         self._is_nested = False
         self._parts: list[str] = []  # the names of the parts of a tuple that is returned
 
