@@ -258,7 +258,7 @@ def sum_above(x: Any, k: Any) -> Any:
 def taken_apart_if_there(x: Any, k: Any) -> Any:
     r = sum_above(x, k)
     if r is not None:
-        name, s = r
+        _, s = r
         return s
     return -3
 
