@@ -425,6 +425,33 @@ def another_range(n):
     return visit(n)
 
 
+def keywords_in_another_order(n):
+    log = []
+
+    def noted(k):
+        log.append(k)
+        return k
+
+    def visit(k, left):
+        if left <= 0:
+            return k
+        return visit(left=noted(left - 1), k=noted(k + left)) + visit(noted(k), noted(left - 2))
+
+    return visit(1, n), log
+
+
+def shared_number_added_to(n):
+    total = 1
+
+    def visit(k):
+        nonlocal total
+        if k > 0:
+            total += visit(k - 1)
+        return total
+
+    return visit(n)
+
+
 class Reader:
     step = 1
 
@@ -448,6 +475,8 @@ def attribute_of_the_class(n):
         (over_items_that_change, 6),
         (over_a_shared_name, 4),
         (another_range, 8),
+        (keywords_in_another_order, 6),
+        (shared_number_added_to, 25),
         (attribute_of_the_class, 9),
     ],
 )

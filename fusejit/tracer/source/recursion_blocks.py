@@ -99,6 +99,8 @@ class RecursionBlocks:
         found = dict(zip(self._parameters, given, strict=False))
         found |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         missing = [p for p in self._parameters if p not in found]
+        if [p for p in self._parameters if p in found] != [*found]:
+            raise NotALoop  # Python evaluates the arguments in another order
         is_positional = len(given) <= len(self._parameters) and not any(
             isinstance(a, ast.Starred) for a in given
         )
@@ -204,7 +206,7 @@ class RecursionBlocks:
                     raise NotALoop
                 node.value = self._flat(node.value)
                 self._here.body.append(node)
-            case ast.AugAssign(ast.Name(), _, value):
+            case ast.AugAssign(ast.Name(name), _, value) if name in self.locals:
                 node.value = self._flat(value)
                 self._here.body.append(node)
             case _:
