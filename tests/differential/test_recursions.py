@@ -655,3 +655,105 @@ def array_handed_on_and_changed(x, n):
 )
 def test_other_results_than_numbers(function: Any, arguments: Any) -> None:
     check(function, arguments, variants=None)
+
+
+def lists_that_are_kept(n):
+    @functools.cache
+    def f(k):
+        return [k]
+
+    for i in range(n):
+        f(i % 3).append(i)
+    return f(0), f(1), f(2)
+
+
+def defaults_of_kept(n):
+    @functools.cache
+    def f(k, m=2):
+        return k * m
+
+    s = 0
+    for i in range(n):
+        s += f(i) + f(i, 2) + f(i, m=3)
+    return s
+
+
+def kinds_of_keys(n):
+    log = []
+
+    @functools.cache
+    def f(k):
+        log.append(k)
+        return k * 1
+
+    out = []
+    for i in range(n):
+        out.append(f(i / 2))
+        out.append(f(i))
+    return out, log
+
+
+def parameter_bound_again(n):
+    @functools.cache
+    def f(k):
+        k = k % 4
+        if k == 0:
+            return 1
+        return f(k - 1) + k
+
+    return [f(i) for i in range(n)]
+
+
+def kept_and_raised(n):
+    seen = []
+
+    @functools.cache
+    def f(k):
+        seen.append(k)
+        if k > 3:
+            raise ValueError("no")
+        return k
+
+    s = 0
+    for i in range(n):
+        try:
+            s += f(i)
+        except ValueError:
+            s -= 1
+    return s, seen
+
+
+def kept_none(n):
+    seen = []
+
+    @functools.cache
+    def f(k):
+        seen.append(k)
+
+    for i in range(n):
+        f(i % 3)
+    return seen
+
+
+def keywords_of_kept(n):
+    seen = []
+
+    @functools.cache
+    def f(k, m):
+        seen.append(k)
+        return k * m
+
+    return [f(i % 3, 2) + f(i % 3, m=2) for i in range(n)], seen
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(lists_that_are_kept, defaults_of_kept, kinds_of_keys, parameter_bound_again),
+        *(kept_and_raised, kept_none, keywords_of_kept),
+    ],
+)
+def test_what_a_cache_shows(function: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        check(function, (7,), variants=None)

@@ -47,6 +47,7 @@ from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.undefined import Undefined, bound
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -161,7 +162,11 @@ class Calls:
             return function(*args, **kwargs)
         wrapped = self._unwrapped(function)
         if wrapped is not None:
-            return self.invoke(wrapped, args, kwargs)
+            result = self.invoke(wrapped, args, kwargs)
+            is_list = isinstance(result, (*CONTAINERS, TracedContainer))
+            if is_list and isinstance(function, _CachedFunction):
+                raise needs_python("keeps results that may be changed", MOVE_OUTSIDE)
+            return result
         if is_user_function(function):
             return self.inlined(function, args, kwargs)
         if kind is not FunctionType:

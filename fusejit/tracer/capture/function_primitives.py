@@ -190,9 +190,8 @@ class FunctionPrimitives:
         self, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedWhile | NativeLoop:
         """The loop of a function that calls itself, which reads no name before it binds it."""
-        if isinstance(loop := self.while_(line, column, *names), TracedWhile):
-            loop.begin_recursion()
-        return loop
+        loop = self.while_(line, column, *names)
+        return loop if isinstance(loop, NativeLoop) else loop.begin_recursion()
 
     def require_itself(self, function: Any) -> None:
         """The function that a recursion calls is the one that runs: its name was not rebound."""
@@ -316,6 +315,8 @@ class FunctionPrimitives:
             return compared_tuples(name, left, right)
         return native_operator(getattr(operator, name), left, right)
 
+    memo_key = staticmethod(recursions.memo_key)
+    memo_value = staticmethod(recursions.memo_value)
     require_cache = staticmethod(recursions.require_cache)
     require_depth = staticmethod(recursions.require_depth)
     require_range = staticmethod(recursions.require_range)

@@ -10,10 +10,14 @@ from fusejit.ir.ops import Assert
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.ops.union_types import has_type
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.operand_types import represented_type
 from fusejit.tracer.values.undefined import Undefined
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _SPARE = 100
 """Calls that may be active around the function."""
@@ -49,6 +53,25 @@ def require_cache(function: Any) -> None:
     """Require that a decorator is that of `functools`, which keeps all results."""
     if function is not functools.cache and function is not functools.lru_cache:
         raise needs_python("has another cache than that of functools", "give it another name")
+
+
+def memo_key(key: Any) -> Any:
+    """The arguments of a function whose results are kept: Python's integers and strings.
+
+    `functools` tells 1, 1.0 and True apart in some calls and not in others.
+    """
+    for part in key if type(key) is tuple else (key,):
+        if is_union_scalar(part) or represented_type(part) not in (int, str):
+            raise needs_python("keeps results by other than integers", "use a dictionary")
+    return key
+
+
+def memo_value(value: Any) -> Any:
+    """A result that is kept: one that nobody can change."""
+    parts = value if is_tuple(value) else (value,)
+    if not all(map(has_type, parts)):
+        raise needs_python("keeps results that may be changed", "use a dictionary")
+    return value
 
 
 def require_sequence(items: Any) -> None:

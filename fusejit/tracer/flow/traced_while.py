@@ -44,10 +44,11 @@ class TracedWhile(LoopRegion):
         self._type_test: TypeTest | None = None
         self._budget = UnrollBudget(trace)
 
-    def begin_recursion(self) -> None:
+    def begin_recursion(self) -> TracedWhile:
         """Stand for a function that calls itself."""
         self.is_recursion = self.is_traced = self.enters = self.leaves = True
         self.definitely_assigned = frozenset(self.names)
+        return self
 
     def type_test(self) -> TypeTest | None:
         """What the condition says in the body of the type of a number."""

@@ -51,9 +51,18 @@ def with_memo_tables(node: ast.AST, helper: str) -> None:
         body: list[ast.stmt] = []
         for statement in outer.body:
             if isinstance(statement, ast.FunctionDef) and statement.name not in asked:
-                body += _table_of(statement, helper)
+                body += _table_of(statement, helper) if _has_one_form(statement, node) else []
             body.append(statement)
         outer.body = body
+
+
+def _has_one_form(function: ast.FunctionDef, node: ast.AST) -> bool:
+    """Whether all calls give all parameters in order: others have results of their own."""
+    count = len(function.args.posonlyargs) + len(function.args.args)
+    calls = (n for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    own = [call for call in calls if call.func.id == function.name]  # type: ignore[attr-defined]
+    starred = any(isinstance(a, ast.Starred) for call in own for a in call.args)
+    return not starred and all(len(c.args) == count and not c.keywords for c in own)
 
 
 def _table_of(function: ast.FunctionDef, helper: str) -> list[ast.stmt]:
@@ -72,7 +81,7 @@ def _table_of(function: ast.FunctionDef, helper: str) -> list[ast.stmt]:
     keeping = _Keeping(f"{memo}[{key}] = {result}", result, helper)
     body = [new for old in function.body for new in _listed(keeping.visit(old))]
     look_up = [
-        made_of(f"{key} = {held}", first, helper),
+        _with_check(made_of(f"{key} = {held}", first, helper), helper),
         made_of(f"if {key} in {memo}:\n    return {memo}[{key}]", first, helper),
     ]
     function.body = [*look_up, *body, made_of(f"{memo}[{key}] = None", last, helper)]
@@ -91,14 +100,25 @@ class _Keeping(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         kept = made_of(f"{self._result} = None", node, self._helper)
         kept.value = node.value or kept.value
+        kept.value = self._checked(kept.value)
         store = made_of(self._store, node, self._helper)
         return [kept, store, made_of(f"return {self._result}", node, self._helper)]
+
+    def _checked(self, value: ast.expr) -> ast.expr:
+        check = with_location(ast.Name(f"{self._helper}.memo_value", ast.Load()), value)
+        return with_location(ast.Call(check, [value], []), value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         return node
+
+
+def _with_check(store: ast.Assign, helper: str) -> ast.Assign:
+    check = with_location(ast.Name(f"{helper}.memo_key", ast.Load()), store)
+    store.value = with_location(ast.Call(check, [store.value], []), store)
+    return store
 
 
 def _listed(made: Any) -> list[ast.stmt]:
