@@ -198,8 +198,8 @@ class FunctionPrimitives:
         own = getattr(function, "__func__", function)
         if is_entry_stub(own):
             own = self._captures.decorated(own, None)[0]
-        codes = {self._function.__code__, sys._getframe(1).f_code}
-        if getattr(own, "__code__", None) not in codes:
+        code = getattr(own, "__code__", None)
+        if code is not self._function.__code__ and code is not sys._getframe(1).f_code:
             what = f"calls {function_name(function)}, which another function has wrapped"
             raise needs_python(what, "write the recursion as a loop")
 
@@ -250,9 +250,9 @@ class FunctionPrimitives:
         if isinstance(items, TracedList) and items.holds_lists():
             items.swap(left, right)
             return
-        first, second = self.item(items, right), self.item(items, left)
-        self._access.store_item(items, left, first)
-        self._access.store_item(items, right, second)
+        held = self.item(items, right), self.item(items, left)
+        for place, item in zip((left, right), held, strict=True):
+            self._access.store_item(items, place, item)
 
     def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
         """The container that a loop fills for a comprehension; None if Python does."""
@@ -315,8 +315,7 @@ class FunctionPrimitives:
             return compared_tuples(name, left, right)
         return native_operator(getattr(operator, name), left, right)
 
-    memo_key = staticmethod(recursions.memo_key)
-    memo_value = staticmethod(recursions.memo_value)
+    memo_key, memo_value = staticmethod(recursions.memo_key), staticmethod(recursions.memo_value)
     require_cache = staticmethod(recursions.require_cache)
     require_depth = staticmethod(recursions.require_depth)
     require_range = staticmethod(recursions.require_range)
