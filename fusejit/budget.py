@@ -35,14 +35,14 @@ _LEAST = 0.01
 """Seconds of a stage that is worth naming."""
 
 
-FIRST_SECONDS = 1.0
-"""Seconds that a process may spend on speculation at once; loading the compiler takes as long."""
+FIRST_SECONDS = 1.5
+"""Seconds that a process may spend on speculation at once; loading the compiler takes half of it."""
+
+FIRST_INVESTED_SECONDS = 5.0
+"""Seconds that a process may take at once to compile the graphs of speculative traces."""
 
 LEAST_SECONDS = 0.5
 """Seconds that one speculative trace may take at least; the next one waits longer for it."""
-
-LOADED_SECONDS = 0.1
-"""Seconds that a process runs before it speculates, once the compiler is loaded."""
 
 WASTED_SECONDS = 0.2
 """Seconds that failed traces of one signature may take, whatever its calls have taken."""
@@ -55,6 +55,9 @@ LOOK_SECONDS = 1e-2
 
 SHARE = 0.1
 """Share of the interpreted time that speculation and failed traces may take in the long run."""
+
+INVESTED_SHARE = 0.5
+"""Share of the interpreted time that compiling the graphs of speculative traces may take."""
 
 
 class ProcessorTime:
@@ -194,6 +197,17 @@ class Allowance:
         with speculation.spending():
             yield
 
+    @contextmanager
+    def investing(self, budget: Budget, seconds: float) -> Iterator[None]:
+        """Give a compile more time, up to ``seconds`` in all, as its trace has given a graph."""
+        if not self.is_speculative:
+            yield
+            return
+        rest = max(budget.seconds - budget.spent(), speculation.investable())
+        budget.seconds = min(seconds, budget.spent() + rest)
+        with speculation.investing():
+            yield
+
 
 def compiler_is_loaded() -> bool:
     """Whether a trace would not load the compiler first."""
@@ -203,47 +217,63 @@ def compiler_is_loaded() -> bool:
 class Speculation:
     """The time that a process spends on functions that may not be worth a trace.
 
-    It is proportional to the time of the program itself: a short program does not load a compiler,
-    and a program of a hundred small functions does not wait for a hundred traces.
+    It is proportional to the time of the program itself: a program of a hundred small functions
+    does not wait for a hundred traces. A trace that gives a graph has most likely been worth it, so
+    its compilation may take a larger share.
 
     Attributes
     ----------
     spent : float
-        Seconds of processor time.
+        Seconds of processor time that traces took, and the loading of the compiler.
+    invested : float
+        Seconds that compiling their graphs took.
     """
 
     def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
         self._clock = clock
         self._start: float | None = None
-        self.spent = 0.0
+        self.spent = self.invested = 0.0
 
     def renew(self) -> None:
         """Start again in a forked child, which has a new clock."""
-        self._start, self.spent = None, 0.0
+        self._start, self.spent, self.invested = None, 0.0, 0.0
 
     def affords(self) -> bool:
         """Whether there is time for one more such function now."""
-        least = LOADED_SECONDS if compiler_is_loaded() else FIRST_SECONDS
-        return self._plain() > least and self.left() > 0
+        return self.left() > 0
 
     def left(self) -> float:
         """Seconds that may be spent now."""
         return FIRST_SECONDS + SHARE * self._plain() - self.spent
 
+    def investable(self) -> float:
+        """Seconds that the compilation of a graph may take now."""
+        return FIRST_INVESTED_SECONDS + INVESTED_SHARE * self._plain() - self.invested
+
     def _plain(self) -> float:
         """Seconds of the program itself."""
-        return 0.0 if self._start is None else self._clock() - self._start - self.spent
+        ours = self.spent + self.invested
+        return 0.0 if self._start is None else self._clock() - self._start - ours
 
     @contextmanager
     def spending(self) -> Iterator[None]:
         """Record how long something takes; the clock of the program starts at the first time."""
         if self._start is None:
             self._start = self._clock()
+        start, invested = time.thread_time(), self.invested
+        try:
+            yield
+        finally:
+            self.spent += time.thread_time() - start - (self.invested - invested)
+
+    @contextmanager
+    def investing(self) -> Iterator[None]:
+        """Record how long the compilation of a graph takes."""
         start = time.thread_time()
         try:
             yield
         finally:
-            self.spent += time.thread_time() - start
+            self.invested += time.thread_time() - start
 
 
 speculation = Speculation()

@@ -400,8 +400,9 @@ class Dispatcher:
         """The whole function as one variant."""
         discard_timings()
         allowance = self.state.allowance
-        whole = allowance.limit(self.options.compile_seconds)
-        with compiling(self.function.__name__, allowance if self.options.is_segment else whole):
+        most = allowance.left if self.options.is_segment else self.options.compile_seconds
+        limit = allowance if self.options.is_segment else allowance.limit(most)
+        with compiling(self.function.__name__, limit) as budget:
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
             if self.options.on_error and may_raise_deferred(traced.graph):
                 return self.splitter.entered(self.splitter.per_statement(traced, args))
@@ -411,8 +412,9 @@ class Dispatcher:
                     estimate, is_segment=self.options.is_segment
                 ):
                     return self.tiering.demote(estimate, args)
-            lowered = traced.fuse().lower()
-            variant = lowered.compile()
+            with allowance.investing(budget, most):
+                lowered = traced.fuse().lower()
+                variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
         self.variants.measured = None
         self.tiering.entered(variant, estimate)

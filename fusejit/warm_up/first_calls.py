@@ -6,8 +6,8 @@ million. The time that the calls take in Python decides:
 
 - A function without loops and arrays has nothing to compile. After `SETTLED` calls its own
   statements serve calls, and only some calls are checked for arrays.
-- A function with loops is traced once its calls have taken `WORTH_SECONDS`, if the process can
-  afford it (`fusejit.budget.speculation`).
+- A function with loops is traced once its calls have taken `WORTH_SECONDS`, or `LOADING_SECONDS`
+  if the compiler is not loaded, and the process can afford it (`fusejit.budget.speculation`).
 - A call whose loops run long is compiled at once: where the arguments give the number of passes,
   before it starts; otherwise Python counts the passes of a restartable call, abandons it and
   starts it again, compiled (`counted_loops`). Counting costs a tenth of short passes, so after
@@ -42,7 +42,8 @@ from fusejit.warm_up.loop_trips import loop_trips
 from fusejit.warm_up.reachable_code import DEPTH, ReachableCode, holds_array, reachable_code
 
 SETTLED = 64  # calls of a function without loops, before most calls pass unchecked
-WORTH_SECONDS = 1e-3  # of calls, from which on a trace may pay
+WORTH_SECONDS = 5e-3  # of calls, from which on a trace may pay
+LOADING_SECONDS = 2e-2  # the same, where the compiler has to be loaded first
 FEW = 64  # items or passes; nested loops over fewer do not run long
 LONG_SECONDS = 5e-5  # of a call, for which a check in Python takes no time
 GROWTH = 2  # times as large as those of counted calls, up to which arguments are alike
@@ -147,7 +148,8 @@ class FirstCalls:
         """Whether the calls so far have taken so long that a trace may pay."""
         if not self._code.has_loops:
             return False
-        self.is_speculative = self.seconds > WORTH_SECONDS and speculation.affords()
+        least = WORTH_SECONDS if compiler_is_loaded() else LOADING_SECONDS
+        self.is_speculative = self.seconds > least and speculation.affords()
         return self.is_speculative
 
     def _settle(self, args: tuple[Any, ...], unwatched: int) -> None:
