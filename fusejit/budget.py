@@ -36,7 +36,7 @@ _LEAST = 0.01
 
 
 FIRST_SECONDS = 1.5
-"""Seconds that a process may spend on speculation at once; loading the compiler takes half of it."""
+"""Seconds that a process may spend on speculation at once; loading the compiler is half of it."""
 
 FIRST_INVESTED_SECONDS = 5.0
 """Seconds that a process may take at once to compile the graphs of speculative traces."""

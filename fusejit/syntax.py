@@ -129,3 +129,11 @@ def copied(node: Node) -> Node:
 def with_location(node: Node, at: ast.AST) -> Node:
     """A new node at the position of another one."""
     return ast.copy_location(node, at)
+
+
+def has_plain_format(part: ast.expr) -> bool:
+    """Whether a part of an f-string has no width or precision that is computed."""
+    spec = part.format_spec if isinstance(part, ast.FormattedValue) else None
+    if not isinstance(spec, ast.JoinedStr):
+        return True
+    return len(spec.values) <= 1 and all(isinstance(v, ast.Constant) for v in spec.values)

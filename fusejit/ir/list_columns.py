@@ -12,12 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ItemColumns, ListColumns, NumberColumn, OptionalColumns, TupleColumns
+from fusejit.ir.traced import (
+    ItemColumns,
+    ListColumns,
+    NumberColumn,
+    OptionalColumns,
+    TextColumns,
+    TupleColumns,
+)
 
 Column = npt.NDArray[Any]
 _ENCODING = f"utf-32-{sys.byteorder[0]}e"
 _EXACT = 2.0**53
 """Integers up to here are the same numbers as floats."""
+
+
+def points_of(text: str) -> Column:
+    """The code points of a string."""
+    return np.frombuffer(text.encode(_ENCODING, "surrogatepass"), np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ class TextClass:
 
     def columns(self, text: str) -> tuple[Column, ...]:
         """The column of a string."""
-        return (np.frombuffer(text.encode(_ENCODING, "surrogatepass"), np.uint32),)
+        return (points_of(text),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,8 @@ class ListClass:
     Attributes
     ----------
     levels : tuple
-        The dtypes of the columns; those of one level have one length.
+        The dtypes of the columns; those of one level have one length. The code points of all
+        strings are the last level.
     nanoseconds : int
         That a call takes for an item of a column, about.
     """
@@ -52,8 +65,11 @@ class ListClass:
 
     def columns(self, items: Sequence[Any]) -> tuple[Column, ...] | None:
         """The columns of a list; None if it holds other items."""
+        strings = _Strings()
         try:
-            return tuple(_columns(items, self.items, chain.from_iterable(self.levels)))
+            dtypes = chain.from_iterable(self.levels)
+            found = tuple(_columns(items, self.items, dtypes, strings))
+            return (*found, points_of("".join(strings))) if strings else found
         except (_OtherItems, OverflowError):
             return None
 
@@ -75,32 +91,52 @@ class ListColumn:
         return found[self.place]
 
 
+class _Strings(list[str]):
+    """The strings of a list, which are put together."""
+
+    size = 0
+
+    def add(self, strings: Sequence[Any]) -> tuple[Column, Column]:
+        """Where strings begin, and their lengths."""
+        _require_type(strings, str)
+        lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+        ends = lengths.cumsum()
+        starts = ends - lengths + self.size
+        self.append("".join(strings))
+        self.size += len(self[-1])
+        return starts, lengths
+
+
 class _OtherItems(Exception):
     """Items that the columns cannot hold."""
 
 
 def _columns(
-    items: Sequence[Any], form: ItemColumns, dtypes: Iterator[np.dtype]
+    items: Sequence[Any], form: ItemColumns, dtypes: Iterator[np.dtype], strings: _Strings
 ) -> Iterator[Column]:
     if isinstance(form, NumberColumn):
         yield from _numbers(items, form, dtypes)
+    elif isinstance(form, TextColumns):
+        for column in strings.add(items):
+            yield column.astype(next(dtypes), copy=False)
     elif isinstance(form, TupleColumns):
         _require_type(items, form.type)
         if countOf(map(len, items), len(form.parts)) != len(items):
             raise _OtherItems
         for place, part in enumerate(form.parts):
-            yield from _columns([*map(itemgetter(place), items)], part, dtypes)
+            yield from _columns([*map(itemgetter(place), items)], part, dtypes, strings)
     elif isinstance(form, OptionalColumns):
         yield np.array([item is not None for item in items], next(dtypes))
         nothing = _zero(form.item)
-        yield from _columns([nothing if i is None else i for i in items], form.item, dtypes)
+        own = [nothing if item is None else item for item in items]
+        yield from _columns(own, form.item, dtypes, strings)
     elif isinstance(form, ListColumns) and form.item is not None:
         _require_type(items, list)
         lengths = [*map(len, items)]
         starts = [0, *accumulate(lengths)][: len(lengths)]
         yield np.array(starts, next(dtypes))
         yield np.array(lengths, next(dtypes))
-        yield from _columns([*chain.from_iterable(items)], form.item, dtypes)
+        yield from _columns([*chain.from_iterable(items)], form.item, dtypes, strings)
     else:
         raise _OtherItems
 
@@ -110,6 +146,8 @@ def _zero(form: ItemColumns) -> Any:
     if isinstance(form, TupleColumns):
         parts = map(_zero, form.parts)
         return getattr(form.type, "_make", form.type)(parts)
+    if isinstance(form, TextColumns):
+        return ""
     kind = form.types[0] if isinstance(form, NumberColumn) else None
     return kind() if isinstance(kind, type) else None
 

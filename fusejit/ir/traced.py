@@ -132,6 +132,7 @@ class Texts:
 
     def __init__(self) -> None:
         self._longer: list[str] = []
+        self._spans: tuple[np.ndarray, ...] = ()
 
     def number(self, text: str) -> int:
         """The number of a string."""
@@ -141,22 +142,66 @@ class Texts:
             self._longer.append(text)
         return CHARACTERS + 1 + self._longer.index(text)
 
+    def knows(self, text: str) -> bool:
+        """Whether a string has a number already."""
+        return len(text) < 2 or text in self._longer
+
+    @property
+    def longer(self) -> tuple[str, ...]:
+        """Those of several characters."""
+        return tuple(self._longer)
+
     def has_longer(self) -> bool:
         """Whether there are strings of several characters."""
         return bool(self._longer)
 
+    def of_call(self, starts: np.ndarray, lengths: np.ndarray, points: np.ndarray) -> Texts:
+        """The numbers in one call, which has given some to parts of a string of its own."""
+        made = Texts()
+        made._spans = starts, lengths, points
+        return made
+
+    def _all_longer(self) -> list[str]:
+        """Those of several characters, which a call has not made before somebody asks for one."""
+        if self._spans:
+            starts, lengths, points = self._spans
+            whole, self._spans = _decoded(points), ()
+            spans = zip(starts.tolist(), lengths.tolist(), strict=True)
+            self._longer = [whole[start : start + length] for start, length in spans]
+        return self._longer
+
     def texts(self, numbers: np.ndarray) -> list[str]:
         """The strings of numbers."""
+        is_short = numbers <= CHARACTERS
+        if numbers.size and is_short.all() and numbers.min() > 0:
+            return [*_decoded(numbers - 1)]
+        short = np.unique(numbers[is_short])
+        longer = self._all_longer()
+        places = np.where(
+            is_short, len(longer) + np.searchsorted(short, numbers), numbers - CHARACTERS - 1
+        )
+        made = np.empty(len(longer) + len(short), object)
+        made[:] = [*longer, *map(self.text, short.tolist())]
+        strings: list[str] = made[places].tolist()
+        return strings
+
+    def joined(self, numbers: np.ndarray) -> str:
+        """One string of the strings of numbers."""
         if numbers.size and numbers.min() > 0 and numbers.max() <= CHARACTERS:
-            points = (numbers - 1).astype(np.uint32).tobytes()
-            return [*points.decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")]
-        return [*map(self.text, numbers.tolist())]
+            return _decoded(numbers - 1)
+        return "".join(self.texts(numbers))
 
     def text(self, number: int) -> str:
         """The string of a number."""
         if number > CHARACTERS:
-            return self._longer[number - CHARACTERS - 1]
+            return self._all_longer()[number - CHARACTERS - 1]
         return chr(number - 1) if number else ""
+
+
+def _decoded(points: np.ndarray) -> str:
+    """The string of code points."""
+    encoded = points.astype(np.uint32).tobytes()
+    return encoded.decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +263,18 @@ class OptionalColumns:
     item: TupleColumns
 
 
-ItemColumns = NumberColumn | TupleColumns | OptionalColumns | ListColumns
+@dataclass(frozen=True, slots=True)
+class TextColumns:
+    """A string in each item of a list from outside: a part of one array of code points.
+
+    Of both columns, ``starts`` says where its characters begin, and ``lengths`` how many it has.
+    """
+
+    starts: int
+    lengths: int
+
+
+ItemColumns = NumberColumn | TextColumns | TupleColumns | OptionalColumns | ListColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +314,27 @@ class ResultSet:
     shared: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ResultWithTexts:
+    """A result of a call that has given numbers to strings: see `Texts.of_call`.
+
+    All but ``result`` and ``texts`` are results of the graph. The first span is that of no string.
+    """
+
+    result: ResultStructure
+    texts: Texts
+    num_spans: int
+    starts: int
+    lengths: int
+    num_points: int
+    points: int
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The results of the graph."""
+        return self.num_spans, self.starts, self.lengths, self.num_points, self.points
+
+
 ResultStructure = (
     ResultLeaf
     | PathLeaf
@@ -271,6 +348,7 @@ ResultStructure = (
     | ResultList
     | ResultDict
     | ResultSet
+    | ResultWithTexts
 )
 
 

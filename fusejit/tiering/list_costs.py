@@ -18,6 +18,7 @@ from fusejit.ir.traced import (
     ResultMapping,
     ResultSequence,
     ResultStructure,
+    ResultWithTexts,
     TracedFunction,
     TupleColumns,
 )
@@ -54,6 +55,8 @@ def made_ns(structure: ResultStructure) -> float:
     """Nanoseconds that the lists and dictionaries of a result take, with a few items each."""
     if isinstance(structure, ResultList):
         return 0.0 if structure.columns is None else _columns_ns(structure.columns)
+    if isinstance(structure, ResultWithTexts):
+        return MADE_LIST + ASSUMED * MADE_ITEM + made_ns(structure.result)
     if isinstance(structure, ResultDict):
         return MADE_DICT + made_ns(structure.keys) + made_ns(structure.values)
     if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):

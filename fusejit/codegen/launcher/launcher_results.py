@@ -24,8 +24,11 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithTexts,
     StaticLeaf,
+    TextColumns,
     TextLeaf,
+    Texts,
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.write_access import WriteAccess
@@ -37,6 +40,8 @@ _Leaf = TypeVar("_Leaf", ResultLeaf, HostLeaf)
 class LauncherResults(LauncherSteps):
     """Writes the object that a call returns."""
 
+    texts_of_call = ""  # the numbers of strings in this call, if it has given some
+
     def bind_repeated_results(self) -> None:
         """An object that stands in the result several times is made once: ``v, v``."""
         counts = Counter(leaves_of(self.traced.structure, ResultLeaf))
@@ -46,10 +51,28 @@ class LauncherResults(LauncherSteps):
                 names[leaf] = f"leaf{leaf.index}"
                 self.put(f"{names[leaf]} = {self.structure(leaf)}")
         self.repeated = names
+        if isinstance(self.traced.structure, ResultWithTexts):
+            self.bind_texts(self.traced.structure)
         self.bind_shared_containers(self.traced.structure)
+
+    def bind_texts(self, structure: ResultWithTexts) -> None:
+        """So are the strings to which the call has given numbers."""
+        parts = [self.structure(ResultLeaf(index)) for index in structure.indices]
+        num_spans, starts, lengths, num_points, points = parts
+        spans = f"{starts}[1:{num_spans}], {lengths}[1:{num_spans}]"
+        texts = self.bind("texts", structure.texts)
+        self.put(f"texts_of_call = {texts}.of_call({spans}, {points}[:{num_points}])")
+        self.texts_of_call = "texts_of_call"
+
+    def numbering(self, texts: Texts) -> str:
+        """The numbers of strings."""
+        return self.texts_of_call or self.bind("texts", texts)
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
         """So is a list or dict, after those in it."""
+        if isinstance(structure, ResultWithTexts):
+            self.bind_shared_containers(structure.result)
+            return
         if not isinstance(structure, _CONTAINERS):
             return
         if structure.shared is not None and structure.shared in self.shared:
@@ -65,6 +88,8 @@ class LauncherResults(LauncherSteps):
     def structure(self, structure: ResultStructure) -> str:
         if isinstance(structure, _CONTAINERS) and structure.shared in self.shared:
             return self.shared[structure.shared]
+        if isinstance(structure, ResultWithTexts):
+            return self.structure(structure.result)
         if isinstance(structure, ResultLeaf):
             if structure in self.repeated:
                 return self.repeated[structure]
@@ -94,11 +119,11 @@ class LauncherResults(LauncherSteps):
             return f"({''.join(tests)}{last})"
         if isinstance(structure, TextLeaf):
             number = self.structure(ResultLeaf(structure.number))
-            return f"{self.bind('texts', structure.texts)}.text({number})"
+            return f"{self.numbering(structure.texts)}.text({number})"
         if isinstance(structure, CharactersLeaf):
             length = self.structure(ResultLeaf(structure.length))
             numbers = self.structure(ResultLeaf(structure.numbers))
-            return f"''.join({self.bind('texts', structure.texts)}.texts({numbers}[:{length}]))"
+            return f"{self.numbering(structure.texts)}.joined({numbers}[:{length}])"
         if isinstance(structure, PathLeaf):
             return self.path(structure.path)
         if isinstance(structure, HostLeaf):
@@ -123,7 +148,9 @@ class LauncherResults(LauncherSteps):
             length = self.structure(ResultLeaf(structure.length))
             _, *columns = (self.structure(ResultLeaf(k)) for k in indices_of(structure))
             form = self.bind("form", structure.columns)
-            return f"list_of({form}, {length}, iter(({', '.join(columns)},)))"
+            arguments = f"{form}, {length}, iter(({', '.join(columns)},))"
+            texts = f", texts={self.texts_of_call}" if self.texts_of_call else ""
+            return f"list_of({arguments}{texts})"
         if isinstance(structure, ResultDict):
             parts = structure.keys, structure.values, structure.marks
             found = ["None" if part is None else self.structure(part) for part in parts]
@@ -143,6 +170,10 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
     """The leaves of one kind, in order."""
     if isinstance(structure, kind):
         return [structure]
+    if isinstance(structure, ResultWithTexts):
+        made: Any = kind
+        texts = [made(index) for index in structure.indices] if kind is ResultLeaf else []
+        return leaves_of(structure.result, kind) + texts
     if isinstance(structure, TextLeaf) and kind is ResultLeaf:
         number: Any = kind
         return [number(structure.number)]
@@ -170,6 +201,8 @@ def indices_of(filled: Any) -> list[int]:
 def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, NumberColumn):
         return [columns.values, *([] if columns.tags is None else [columns.tags])]
+    if isinstance(columns, TextColumns):
+        return [columns.starts, columns.lengths]
     if isinstance(columns, ListColumns):
         inner = [] if columns.item is None else _columns_of(columns.item)
         return [columns.starts, columns.lengths, columns.length, *inner]

@@ -13,7 +13,14 @@ import numpy.typing as npt
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
-from fusejit.ir.traced import ItemColumns, ListColumns, OptionalColumns, Texts, TupleColumns
+from fusejit.ir.traced import (
+    ItemColumns,
+    ListColumns,
+    NumberColumn,
+    OptionalColumns,
+    Texts,
+    TupleColumns,
+)
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
@@ -198,13 +205,15 @@ def list_of(
     length: int,
     columns: Iterator[Any],
     places: npt.NDArray[np.int64] | None = None,
+    texts: Texts | None = None,
 ) -> list[Any]:
     """The list whose items stand in columns; each part of ``form`` takes the next ones.
 
-    The items are the first ``length``, or those at ``places``.
+    The items are the first ``length``, or those at ``places``. ``texts`` has the numbers of strings
+    in this call.
     """
     if isinstance(form, TupleColumns):
-        parts = [list_of(part, length, columns, places) for part in form.parts]
+        parts = [list_of(part, length, columns, places, texts) for part in form.parts]
         if not parts:
             return [form.type()] * length
         items = zip(*parts, strict=True)
@@ -212,22 +221,23 @@ def list_of(
     chosen = slice(length) if places is None else places
     values: Any = next(columns)[chosen]
     if isinstance(form, OptionalColumns):
-        found = list_of(form.item, length, columns, places)
+        found = list_of(form.item, length, columns, places, texts)
         return [item if there else None for item, there in zip(found, values, strict=True)]
     if isinstance(form, ListColumns):
         lengths, _ = next(columns)[chosen], next(columns)
         ends = lengths.cumsum()
         count = int(lengths.sum())
         own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
-        found = [] if form.item is None else list_of(form.item, count, columns, own)
+        found = [] if form.item is None else list_of(form.item, count, columns, own, texts)
         pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         return [found[start:end] for start, end in pairs]
+    assert isinstance(form, NumberColumn)
     if form.tags is None:
-        return _numbers_of(values, form.types[0])
+        return _numbers_of(values, form.types[0], texts)
     tags = next(columns)[chosen]
     made = np.empty(length, object)
     for tag, kind in enumerate(form.types):
-        made[tags == tag] = _numbers_of(values[tags == tag], kind)
+        made[tags == tag] = _numbers_of(values[tags == tag], kind, texts)
     numbers: list[Any] = made.tolist()
     return numbers
 
@@ -252,12 +262,12 @@ def set_of(keys: list[Any], marks: list[bool] | None) -> set[Any]:
     return set(keys if marks is None else compress(keys, marks))
 
 
-def _numbers_of(values: npt.NDArray[Any], kind: Any) -> list[Any]:
+def _numbers_of(values: npt.NDArray[Any], kind: Any, texts: Texts | None) -> list[Any]:
     """A column as numbers of a class, as strings, or as None."""
     if kind is None:
         return [None] * len(values)
     if isinstance(kind, Texts):
-        return kind.texts(values)
+        return (texts or kind).texts(values)
     if issubclass(kind, np.generic):
         return [*values.astype(kind, copy=False)]
     numbers = values.tolist()

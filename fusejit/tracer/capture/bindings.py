@@ -25,6 +25,8 @@ from fusejit.tracer.np.numbers.python_arithmetic import complex_arithmetic, kern
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.ops.kernel_numbers import int_value, kernel_number
 from fusejit.tracer.ops.number_values import type_text
+from fusejit.tracer.ops.traced_text import TEXT_OPS
+from fusejit.tracer.strings import joined_text, string_table, string_view
 from fusejit.tracer.values.array import ARRAY_OPS
 from fusejit.tracer.values.symbolic_number import NUMBER_OPS
 from fusejit.tracer.values.union_scalar import UNION_OPS
@@ -65,3 +67,9 @@ def bind_operations() -> None:
     UNION_OPS.choose = choose
     UNION_OPS.truth = union_operators.truth
     UNION_OPS.one_of_two = union_operators.one_of_two
+    TEXT_OPS.view = string_table.view_of
+    TEXT_OPS.number = string_table.number_of
+    TEXT_OPS.added = joined_text.added
+    TEXT_OPS.decimal = joined_text.decimal
+    TEXT_OPS.part = string_view.part_of
+    TEXT_OPS.compared = string_table.compared

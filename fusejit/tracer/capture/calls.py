@@ -25,7 +25,8 @@ from fusejit.tracer.host.generator_draws import draw
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.ops import union_operators
-from fusejit.tracer.ops.traced_text import TracedText, is_kernel_string
+from fusejit.tracer.ops.kernel_numbers import is_kernel_integer
+from fusejit.tracer.ops.traced_text import TEXT_OPS, is_kernel_string
 from fusejit.tracer.program.callables import (
     MUTATING_METHODS,
     NATIVE,
@@ -364,8 +365,11 @@ class Calls:
         return type(obj)
 
     def _text(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        if function is str and len(args) == 1 and isinstance(args[0], TracedText) and not kwargs:
-            return args[0]
+        if function is str and len(args) == 1 and not kwargs:
+            if is_kernel_string(args[0]):
+                return args[0]
+            if is_kernel_integer(args[0]):
+                return TEXT_OPS.decimal(args[0])
         return function(*map(self.exact, args), **kwargs)
 
     def exact(self, obj: Any) -> Any:

@@ -39,6 +39,7 @@ from fusejit.tracer.program.fallback import (
 )
 from fusejit.tracer.program.locations import needs_python_where
 from fusejit.tracer.source.source_text import given_to, texts_in
+from fusejit.tracer.strings.string_table import begin_table
 from fusejit.tracer.strings.string_view import argument_text
 from fusejit.tracer.values.captured_reads import CapturedReads
 
@@ -190,7 +191,8 @@ def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
     """The rewritten function's result; plain NumPy raises exceptions of the user's program."""
     try:
-        return run_traced(fn, trace, arguments)
+        begin = functools.partial(begin_table, trace, fn.__code__)
+        return run_traced(fn, trace, arguments, begin)
     except Retrace:
         raise
     except NotForComplex as error:

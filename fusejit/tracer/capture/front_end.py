@@ -136,8 +136,8 @@ class CaptureSession:
             raise unsupported(what, "pass it as an argument")
         return self.captures.read(path, value)
 
-    def run(self, arguments: Mapping[str, Any]) -> Any:
-        """Run the entry on traced values by parameter name."""
+    def run(self, arguments: Mapping[str, Any], begin: Callable[[], None] | None = None) -> Any:
+        """Run the entry on traced values by parameter name, after ``begin``."""
         for name, traced in arguments.items():
             self.captures.register(Path("arg", name), traced)
         args, kwargs = positional_and_keyword(self.entry, arguments)
@@ -146,6 +146,8 @@ class CaptureSession:
             vet_arguments(self.entry, (*args, *kwargs.values()), self.captures)
         with self.watch.active():
             try:
+                if begin is not None:
+                    begin()
                 result = function(*args, **kwargs)
             except (UnsupportedError, Fallback, Retrace) as error:
                 self._calls.active.name_recursion(self.entry, error)
@@ -161,7 +163,10 @@ class CaptureSession:
 
 @mark_entry
 def run_traced(
-    fn: Callable[..., Any], trace: TraceInterface, bound_arguments: Mapping[str, Any]
+    fn: Callable[..., Any],
+    trace: TraceInterface,
+    bound_arguments: Mapping[str, Any],
+    begin: Callable[[], None] | None = None,
 ) -> Any:
     """Run the rewritten form of ``fn`` on traced values and return what it returns.
 
@@ -174,6 +179,8 @@ def run_traced(
     bound_arguments : mapping of str to object
         Traced values by parameter name, as in `inspect.BoundArguments.arguments` with defaults
         applied.
+    begin : callable, optional
+        Traces what comes before the function.
 
     Raises
     ------
@@ -182,7 +189,7 @@ def run_traced(
     """
     if not isinstance(fn, FunctionType):
         raise TypeError(f"expected a Python function, not {type(fn).__name__}")
-    return CaptureSession(trace, fn).run(bound_arguments)
+    return CaptureSession(trace, fn).run(bound_arguments, begin)
 
 
 def positional_and_keyword(

@@ -40,7 +40,6 @@ from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
-from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.lists.traced_list import TracedList
@@ -56,6 +55,7 @@ from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
 from fusejit.tracer.program.unrolling import within_budget
 from fusejit.tracer.source.entry_stubs import is_entry_stub
+from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import bound
 
@@ -103,6 +103,7 @@ class FunctionPrimitives:
         self.item = access.item
         self.augment = access.augment
         self.formatted = exact
+        self.text = functools.partial(f_string, exact, invoke)
         self.same_object = functools.partial(same_object, captures)
         self.returned = functools.partial(recursions.returned, function.__qualname__)
         self.subject = functools.partial(subject, captures)
@@ -340,10 +341,6 @@ class FunctionPrimitives:
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""
         return self._invoke(function, args, kwargs)
-
-    def text(self, *parts: Any) -> Any:
-        """An f-string that is printed: its literal parts and its values."""
-        return self._invoke(text, parts, {})
 
     def decorator(self, function: Any) -> Callable[[Any], Any]:
         """A decorator, applied through `call`."""

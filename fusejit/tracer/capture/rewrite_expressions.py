@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import Any
 
-from fusejit.syntax import walk, with_location
+from fusejit.syntax import has_plain_format, walk, with_location
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.program.locations import LATER, OWN
 from fusejit.tracer.source.bound_names import Comprehension
@@ -162,10 +162,20 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def _printed(self, node: ast.expr) -> ast.expr:
         """An argument of print; an f-string is the call of a callback that gets its values."""
-        if not isinstance(node, ast.JoinedStr) or not all(map(_has_plain_format, node.values)):
+        if not isinstance(node, ast.JoinedStr) or not all(map(has_plain_format, node.values)):
             argument: ast.expr = self.visit(node)
             return argument
-        parts: list[ast.expr] = []
+        return self._f_string(node, is_printed=True)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        if self.has_callbacks and all(map(has_plain_format, node.values)):
+            return self._f_string(node, is_printed=False)
+        self.generic_visit(node)
+        return node
+
+    def _f_string(self, node: ast.JoinedStr, is_printed: bool) -> ast.expr:
+        """The call of a callback that gets the parts of an f-string."""
+        parts: list[ast.expr] = [with_location(ast.Constant(is_printed), node)]
         for part in node.values:
             if not isinstance(part, ast.FormattedValue):
                 parts.append(part)
@@ -339,14 +349,6 @@ class ExpressionRewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Not) and self.has_callbacks:
             return self._callback("not_", node, node.operand)
         return node
-
-
-def _has_plain_format(part: ast.expr) -> bool:
-    """Whether a part of an f-string has no width or precision that is computed."""
-    spec = part.format_spec if isinstance(part, ast.FormattedValue) else None
-    if not isinstance(spec, ast.JoinedStr):
-        return True
-    return len(spec.values) <= 1 and all(map(_is_constant, spec.values))
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -27,6 +27,7 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithTexts,
     StaticLeaf,
     TextLeaf,
     Texts,
@@ -38,8 +39,10 @@ from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
+from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool, is_shared_pool
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
@@ -50,6 +53,7 @@ from fusejit.tracer.ops.union_operators import choice
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.strings.joined_text import JoinedText, copied
+from fusejit.tracer.strings.string_table import StringTable, StringTables
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import MaskedElements
@@ -86,13 +90,21 @@ class Results:
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
         self._not_alone: dict[int, Any] = {}  # containers that may be one object
+        self._nested: list[Any] = []  # the lists of which one item is returned by itself
         self._deques: dict[int, TracedList] = {}  # the items of a deque
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
+        self._require_one_place()
+        strings = trace.owned(StringTables).get("made")
+        if strings is not None:
+            for part in (strings.spans, strings.points):
+                self._list(part, arrays)
         self._share_memory(list(arrays.values()))
         self.structure = self._leaf(result)
+        if strings is not None:
+            self.structure = self._with_texts(self.structure, strings)
         trace.graph.results = tuple(self.results)
 
     def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
@@ -118,6 +130,10 @@ class Results:
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
             return self._list(obj, arrays)
+        elif isinstance(obj, NestedList) and is_in_own_pool(obj):
+            self._nested.append(obj.owner)
+            self._require_one_name(obj.owner)
+            return self._list(self.trace.inlined(list_methods.copied, (obj,)), arrays)
         elif isinstance(obj, TracedDeque) and obj.maxlen is None:
             if id(obj) not in self._deques:
                 self._deques[id(obj)] = obj.listed()
@@ -167,6 +183,12 @@ class Results:
         self._uses[id(obj)] += 1
         return obj
 
+    def _with_texts(self, structure: ResultStructure, strings: StringTable) -> ResultWithTexts:
+        """A result with the strings that have numbers."""
+        parts = (strings.spans, strings.points)
+        arrays = [a for one in parts for a in (self._lengths[id(one)], *self._columns[id(one)])]
+        return ResultWithTexts(structure, self.trace.owned(Texts), *map(self._result_index, arrays))
+
     def _string(self, obj: StringView, arrays: dict[int, TracedArray]) -> Any:
         """A string of characters: one from outside is itself."""
         if obj.path is not None:
@@ -175,17 +197,24 @@ class Results:
         self._list(made.pieces, arrays)
         return made
 
-    def _require_one_name(self, obj: TracedList | KeyedContainer) -> None:
+    def _require_one_name(self, obj: Any) -> None:
         """Leave containers to Python that may be one object in several places of the result."""
         aliases = self.trace.owned(Aliases)
         if obj.key in aliases.now.given:
             obj.leave_to_python("returns a list that is in another one, too", "return a copy")
-        if aliases.may_be_another(obj):
+        if aliases.may_be_another(obj) or is_shared_pool(getattr(obj, "pool", None)):
             self._not_alone.setdefault(id(obj), obj)
             if len(self._not_alone) > 1:
                 obj.leave_to_python(
                     f"returns two {obj.python_type.__name__}s that may be one", "return a copy"
                 )
+
+    def _require_one_place(self) -> None:
+        """Leave a list to Python that may be in another one of the result, too."""
+        for owner in self._nested:
+            is_there = any(id(owner) == made for made in self._lengths)
+            if is_there or sum(other.pool is owner.pool for other in self._nested) > 1:
+                owner.leave_to_python("returns a list that is in another one, too", "return a copy")
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""

@@ -16,8 +16,9 @@ from fusejit.tracer.ops.number_values import (
     types_of_values,
     zero,
 )
+from fusejit.tracer.ops.traced_text import is_kernel_string
 from fusejit.tracer.ops.union_types import has_type, is_value, type_of, union
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import NumberType, UnionType
 
@@ -57,6 +58,8 @@ class Number(Carried):
         """The number, and its tag."""
         if now is self.seen:
             return [arg.argument for arg in self.iter_args]
+        if is_kernel_string(now) and getattr(now, "added_to", None) is self.seen:
+            raise needs_python("adds to a copy of a string in a loop", "write text += part")
         return [*number_values(now, self.type)]
 
     def left(self, results: Sequence[Value]) -> Any:

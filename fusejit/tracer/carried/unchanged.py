@@ -13,8 +13,8 @@ from fusejit.tracer.carried.numbers import widen_type
 from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.number_values import zero
-from fusejit.tracer.ops.traced_text import OF_TEXT, is_text
-from fusejit.tracer.ops.union_types import has_type, type_of
+from fusejit.tracer.ops.traced_text import is_string
+from fusejit.tracer.ops.union_types import has_type, type_of, union
 from fusejit.tracer.values.union_scalar import OptionalTuple
 
 
@@ -39,8 +39,11 @@ class Unchanged(Carried):
         if same_object(loop.trace, seen, now):
             if now is not seen and is_array(now):  # another object with the same elements
                 self._left = now if loop.runs else now.one_of_two(seen)
-        elif is_text(seen) and is_text(now):
-            loop.decide(OF_TEXT, "type", name, *loop.visit)
+        elif isinstance(seen, OWNED) and not (is_string(now) and not isinstance(now, OWNED)):
+            require_container(loop, name, seen, now)
+            loop.decide(True, "list buffer", name)
+        elif is_string(seen) and is_string(now):
+            loop.decide(union(type_of(seen), type_of(now)), "type", name, *loop.visit)
         elif has_type(seen) and has_type(now):
             widen_type(loop, name, type_of(seen), type_of(now))
         elif is_array(seen) and is_array(now):
@@ -48,9 +51,6 @@ class Unchanged(Carried):
             require_form(loop, name, seen, now)
             require_own_memory(loop, name, now)
             loop.decide(True, "loop_buffer", name)
-        elif isinstance(seen, OWNED):
-            require_container(loop, name, seen, now)
-            loop.decide(True, "list buffer", name)
         elif seen is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
             zeros = (zero(type_of(item)) for item in now.items)
             loop.decide((type(now.items), *zeros), "tuple", name)

@@ -27,7 +27,7 @@ from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import Attribute
 from fusejit.tracer.carried.chosen_results import ChosenResult, OnlyResult, may_be_chosen
-from fusejit.tracer.carried.containers import JoinedContainer, join_aliases, joined_container
+from fusejit.tracer.carried.containers import OWNED, JoinedContainer, join_aliases, joined_container
 from fusejit.tracer.carried.joined import (
     Branches,
     Joined,
@@ -52,6 +52,7 @@ from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
+from fusejit.tracer.ops.traced_text import OF_TEXT, is_string
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import OWN, current_span, user_frames
@@ -202,7 +203,7 @@ class TracedIf(Region):
             return Same(branches, pair[0] if is_one else pair[0].one_of_two(pair[1]))
         if any(isinstance(obj, Undefined) for obj in pair):
             return self._joined_with_none(branches, names)
-        if all(map(has_type, pair)):
+        if all(map(has_type, pair)) and not all(isinstance(obj, OWNED) for obj in pair):
             type_ = joined(*pair)
             if type_ is not None:
                 return JoinedNumber(branches, type_)
@@ -213,6 +214,8 @@ class TracedIf(Region):
         lists = joined_container(branches, self._before.get(name), name in self.live)
         if lists is not None:
             return lists
+        if all(map(is_string, pair)):
+            return JoinedNumber(branches, OF_TEXT)
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)

@@ -49,7 +49,7 @@ def text(*parts: Any) -> Any:
     values = [p[0] for p in parts if type(p) is tuple]
     if any(isinstance(v, slice) or _shows_traced(trace, v) for v in values):
         return TracedText(parts)
-    return "".join(p if type(p) is str else _formatted(*p) for p in parts)
+    return "".join(p if type(p) is str else formatted(*p) for p in parts)
 
 
 primitive(text)(text)  # its own handler, as of a call
@@ -63,7 +63,8 @@ def _shows_traced(trace: Trace, obj: Any) -> bool:
     return trace.is_traced(obj)
 
 
-def _formatted(value: Any, conversion: int, spec: str) -> str:
+def formatted(value: Any, conversion: int, spec: str) -> str:
+    """A value of an f-string."""
     if conversion in _CONVERSIONS:
         value = getattr(builtins, _CONVERSIONS[conversion])(value)
     return format(value, spec)

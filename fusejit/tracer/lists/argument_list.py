@@ -7,6 +7,7 @@ can, in another attempt to trace.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -27,12 +28,13 @@ from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.item_forms import (
     ItemForm,
     ListForm,
-    NumberForm,
-    OptionalForm,
-    TupleForm,
+    TextSource,
     form_of,
+    has_texts,
+    with_source,
 )
 from fusejit.tracer.lists.nested_list import NestedList
+from fusejit.tracer.ops.traced_text import TEXT_OPS
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
@@ -40,7 +42,7 @@ from fusejit.tracer.values.operand_types import I64
 _ARGUMENT = ("argument",)
 FEW = 4  # items of a list that is read item by item
 _Forms = list[ItemForm]
-_NUMBERS = (bool, int, float, complex, type(None))
+_VALUES = (bool, int, float, complex, str, type(None))
 
 
 class ArgumentList(AnyList):
@@ -129,7 +131,9 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     key = (*_ARGUMENT, str(path))
     if path.steps or path.root != "arg":  # perhaps the function asks for little of it
         return None
-    forms = _forms(items)
+    forms, source = _forms(items), TextSource()
+    if forms is not None:
+        forms[-1] = with_source(forms[-1], source)
     if forms is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
         return None
     of = ListClass(_item_columns(forms, itertools.count().__next__), _dtypes(forms))
@@ -137,7 +141,9 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
         return None
     trace.table[key, "list"] = True
     columns = read_columns(trace, path, of, items)
-    return ArgumentList(trace, key, forms[0], forms[1:], columns)
+    made = ArgumentList(trace, key, forms[0], forms[1:], columns)
+    source.string = functools.partial(TEXT_OPS.part, columns[-1], made.refuse)
+    return made
 
 
 def read_by_items(table: dict[Any, Any]) -> bool:
@@ -172,13 +178,13 @@ def _forms(items: Sequence[Any]) -> _Forms | None:
 
 
 def _can_be_item(item: Any) -> bool:
-    """Whether an item is a number, or a list or tuple of such."""
+    """Whether an item is a number or a string, or a list or tuple of such."""
     if type(item) is list:
         return True  # whose items are looked at together with those of the others
     if type(item) is tuple or is_named_tuple(item):
         return bool(item) and all(map(_can_be_item, item)) and list not in map(type, item)
     kind = type(item)
-    return kind in _NUMBERS or (issubclass(kind, np.generic) and kind.__module__ == "numpy")
+    return kind in _VALUES or (issubclass(kind, np.generic) and kind.__module__ == "numpy")
 
 
 def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:
@@ -186,11 +192,11 @@ def _item_columns(forms: _Forms, place: Callable[[], int]) -> ItemColumns:
     form, *inner = forms
     if isinstance(form, ListForm):
         return ListColumns(place(), place(), -1, _item_columns(inner, place))
-    assert isinstance(form, NumberForm | TupleForm | OptionalForm)
     return form.columns(place)
 
 
 def _dtypes(forms: _Forms) -> tuple[tuple[np.dtype, ...], ...]:
     """The dtypes of the columns, of each list of lists, and of the items."""
     lists = [(I64, I64) for form in forms if isinstance(form, ListForm)]
-    return (*lists, tuple(dtype for _, dtype in forms[-1].types()))
+    points = [(np.dtype(np.uint32),)] if has_texts(forms[-1]) else []
+    return (*lists, tuple(dtype for _, dtype in forms[-1].types()), *points)

@@ -9,6 +9,7 @@ import numpy as np
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
+from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
@@ -16,7 +17,6 @@ from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
-from fusejit.tracer.ops.traced_text import OF_TEXT
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import F64
@@ -60,7 +60,8 @@ def array_of_columns(
 
 def _require_one_dtype(form: NumberForm) -> None:
     """Leave to Python what its array would have for a dtype: that depends on the items."""
-    if OF_TEXT in (form.type.types if isinstance(form.type, UnionType) else (form.type,)):
+    types = form.type.types if isinstance(form.type, UnionType) else (form.type,)
+    if any(type_ is not None and type_[0] is Kind.TEXT for type_ in types):
         raise needs_python("makes an array of strings", "keep numbers in the list instead")
     if isinstance(form.type, UnionType) and len({t and t[1] for t in form.type.types}) > 1:
         raise needs_python(

@@ -13,7 +13,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
-from fusejit.tracer.ops.traced_text import TracedText, compared, is_text
+from fusejit.tracer.ops.traced_text import compared, is_kernel_string, is_string
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple
@@ -36,8 +36,8 @@ def _are_equal(left: Any, right: Any) -> Any:
         other = right if left is None else left
         is_union = is_union_scalar(other)
         return current_trace().inlined(_is_none, (other,)) if is_union else other is None
-    if isinstance(left, TracedText) or isinstance(right, TracedText):
-        return compared(np.equal, (left, right))
+    if is_kernel_string(left) or is_kernel_string(right):
+        return left == right
     if not all(map(_is_of_kernel, (left, right))):
         return are_equal(left, right)
     for number in (left, right):
@@ -98,7 +98,7 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
     if not is_tuple(left):
         if is_union_scalar(left) or is_union_scalar(right):
             return current_trace().inlined(_is_less, (left, right))
-        if is_text(left) and is_text(right):
+        if is_string(left) and is_string(right):
             return compared(np.less, (left, right))
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
             raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)

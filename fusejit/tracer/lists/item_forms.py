@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ItemColumns, NumberColumn, OptionalColumns, TupleColumns
+from fusejit.ir.traced import ItemColumns, NumberColumn, OptionalColumns, TextColumns, TupleColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
@@ -22,6 +22,7 @@ from fusejit.tracer.ops.number_values import (
     types_of_values,
     zero,
 )
+from fusejit.tracer.ops.traced_text import OF_CHARACTER, OF_TEXT
 from fusejit.tracer.ops.union_types import OF_NONE, has_type, narrowed, type_of, union
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple, tuple_of
@@ -73,8 +74,8 @@ class NumberForm(ItemForm):
             return other.joined(self)
         if isinstance(other, NumberForm):
             both = self.type if self == other else union(self.type, other.type)
-            has_types = self == other or isinstance(both, UnionType)  # complex ones lose theirs
-            return NumberForm(both) if both is not None and has_types else None
+            has_types = self == other or isinstance(both, UnionType) or both == OF_TEXT
+            return NumberForm(both) if both is not None and has_types else None  # of complex ones
         return None
 
     def values(self, item: Any) -> tuple[Value, ...]:
@@ -173,6 +174,61 @@ class OptionalForm(ItemForm):
     def columns(self, place: Place) -> OptionalColumns:
         """One of bools, and those of the tuple."""
         return OptionalColumns(place(), self.item_form.columns(place))
+
+
+class TextSource:
+    """What makes strings of parts of the code points of a list from outside.
+
+    Attributes
+    ----------
+    string : callable
+        ``string(start, length)``.
+    """
+
+    string: Callable[[TracedArray, TracedArray], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm(ItemForm):
+    """A string of a list from outside, as a part of the code points of all."""
+
+    source: TextSource
+
+    def types(self) -> tuple[NumberType, ...]:
+        """Where it begins, and how many characters it has."""
+        return ((Kind.PYTHON, I64),) * 2
+
+    def joined(self, other: ItemForm) -> ItemForm | None:
+        """A string of the same list."""
+        return self if self == other else None
+
+    def item(self, trace: Trace, values: Sequence[Value]) -> Any:
+        """The string."""
+        return self.source.string(*(TracedArray.of_value(trace, value) for value in values))
+
+    def columns(self, place: Place) -> TextColumns:
+        """Two columns."""
+        return TextColumns(place(), place())
+
+
+def with_source(form: ItemForm, source: TextSource) -> ItemForm:
+    """The form of items of a list from outside, whose strings are parts of its code points."""
+    if isinstance(form, TupleForm):
+        return TupleForm(form.type, tuple(with_source(part, source) for part in form.parts))
+    if isinstance(form, OptionalForm):
+        item = with_source(form.item_form, source)
+        return OptionalForm(item) if isinstance(item, TupleForm) else form
+    is_text = isinstance(form, NumberForm) and form.type in (OF_TEXT, OF_CHARACTER)
+    return TextForm(source) if is_text else form
+
+
+def has_texts(form: ItemForm) -> bool:
+    """Whether items have strings that are parts of code points."""
+    if isinstance(form, OptionalForm):
+        return has_texts(form.item_form)
+    if isinstance(form, TupleForm):
+        return any(map(has_texts, form.parts))
+    return isinstance(form, TextForm)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
-from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import ListForm
@@ -120,6 +120,7 @@ class NestedList(AnyList):
 
     def set_length(self, length: AffineExpr) -> None:
         """Have it hold that many items."""
+        self._require_own()
         self._set_field(_LENGTH, length)
         self.owner.pool.num_changes += 1
 
@@ -143,18 +144,54 @@ class NestedList(AnyList):
         self._set_field(_START, end)
         self._set_field(_ROOM, as_affine_number(room))
 
+    def _require_own(self) -> None:
+        """Leave a list to Python that changes, and may be in another list, too."""
+        if is_shared_pool(self.owner.pool):
+            what = "changes a list that may be in another list, too"
+            self.refuse(what, "put a copy into that: rows.append(row[:])")
+
     def load(self, at: AffineExpr) -> Any:
         """The item at a place where there is one."""
         return self._use().pool.load(self._field(_START) + at)
 
     def store(self, at: AffineExpr, item: Any) -> None:
         """Store an item at a place where there is room."""
+        self._require_own()
         self._use().pool.store(self._field(_START) + at, item)
+
+    def copy_to(self, pool: Any, at: AffineExpr) -> None:
+        """Put a copy into another pool, which nobody may change from then on, nor this list."""
+        own = self._use().pool
+        pool.copy_items(own, self._field(_START), at, self.length())
+        share_pools(own, pool)
 
     def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
         made: TracedArray = self.trace.inlined(_copy, (self,)).as_array(dtype)
         return made
+
+
+class SharedPool:
+    """The key under which the lists of a pool are frozen, if lists of another pool may be the same.
+
+    See `fusejit.tracer.lists.aliases`.
+    """
+
+    def __init__(self, pool: Any) -> None:
+        self.key = (pool.key, "shared")
+        self.home = pool.home
+        pool.trace.owned(ContainersByKey)[self.key] = self
+
+
+def is_shared_pool(pool: Any) -> bool:
+    """Whether lists of a pool may be in another list, too."""
+    shared = getattr(pool, "shared", None)
+    return shared is not None and pool.trace.owned(Aliases).may_be_another(shared)
+
+
+def share_pools(pool: Any, other: Any) -> None:
+    """Note that lists of two pools are the same."""
+    pool.trace.owned(Aliases).freeze(pool.shared, other.shared)
 
 
 def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
@@ -170,9 +207,9 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         room = AffineExpr.const(max(len(item), LEAST_ROOM))
     else:
         room = count = item.length()
-        if not item.is_own:
+        if not item.is_own and not is_in_own_pool(item):
             owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
-        if isinstance(item.form, ListForm):  # whose lists are in a pool of its own
+        if isinstance(_form_of_items(item), ListForm):  # whose lists are in a pool of its own
             owner.refuse("puts a list of lists into a list", "put tuples of them into it")
         if trace.owned(Aliases).may_be_another(item):
             what = "puts a list that another name may hold, too, into a list"
@@ -181,6 +218,8 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
     if type(item) is list:
         for k, one in enumerate(item):
             pool.store(end + k, one)
+    elif isinstance(item, NestedList):
+        item.copy_to(pool, end)
     else:
         pool.copy_items(item, AffineExpr.const(0), end, count)
         if is_shared(item, ""):
@@ -188,6 +227,16 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
     pool.set_length(end + room)
     for field, number in ((_START, end), (_LENGTH, count), (_ROOM, room)):
         owner.store_field(field, at, number_of(trace, number))
+
+
+def _form_of_items(item: Any) -> Any:
+    """The form of the items of a list."""
+    return item.owner.pool.form if isinstance(item, NestedList) else item.form
+
+
+def is_in_own_pool(item: Any) -> bool:
+    """Whether it is a list in a list that the function has made."""
+    return isinstance(item, NestedList) and getattr(item.owner.pool, "shared", None) is not None
 
 
 def number_of(trace: Trace, number: AffineExpr) -> Value:

@@ -26,7 +26,13 @@ from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
 from fusejit.tracer.lists.form_guesses import GUESSES, Guesses
 from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of
-from fusejit.tracer.lists.nested_list import NestedList, put_list
+from fusejit.tracer.lists.nested_list import (
+    NestedList,
+    SharedPool,
+    is_shared_pool,
+    put_list,
+    share_pools,
+)
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.program.fallback import Retrace
@@ -90,6 +96,7 @@ class TracedList(AnyList):
     """
 
     is_own = True
+    shared: SharedPool | None = None  # of a pool
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         self.trace, self.key = trace, key
@@ -123,6 +130,12 @@ class TracedList(AnyList):
         if is_list:
             self.pool = TracedList(self.trace, (self.key, "pool"))
             self.pool.home = self.trace.blocks[0]
+            self.pool.shared = SharedPool(self.pool)
+
+    def use_form(self, form: ItemForm) -> None:
+        """Have it hold items of a form from the start."""
+        if self.form is None:
+            self._make_columns(form)
 
     def require_form(self, item: Any) -> ItemForm:
         """Have the columns hold an item, too; they are made at the first one."""
@@ -294,6 +307,8 @@ class TracedList(AnyList):
         moves = [(rows(to, (length,)), rows(of, (length,)).value()) for to, of in pairs]
         if isinstance(self.form, ListForm):
             moves += self.pool.moves_from(other.pool)
+            if is_shared_pool(other.pool):
+                share_pools(self.pool, other.pool)
         return [*moves, (self._length, other._length.value())]
 
     def copy_items(

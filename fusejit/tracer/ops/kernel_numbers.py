@@ -154,6 +154,11 @@ def needs_kernel(obj: Any) -> bool:
     return is_kernel_number(obj) or (isinstance(obj, SymbolicNumber) and obj.is_local)
 
 
+def is_kernel_integer(obj: Any) -> bool:
+    """Whether it is an integer that is known only in the kernel."""
+    return needs_kernel(obj) and number_type(obj)[1].kind in "iu"
+
+
 def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     """``item if item < best else best``, as Python's ``min`` compares."""
     if is_union_scalar(best) or is_union_scalar(item) or number_type(best) != number_type(item):

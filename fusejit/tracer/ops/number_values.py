@@ -10,7 +10,12 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
-from fusejit.tracer.ops.traced_text import OF_NUMBER, OF_TEXT, TracedText, kernel_number_of_text
+from fusejit.tracer.ops.traced_text import (
+    OF_CHARACTER,
+    OF_NUMBER,
+    TracedText,
+    kernel_number_of_text,
+)
 from fusejit.tracer.ops.union_types import tag, wide
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionType
@@ -18,7 +23,7 @@ from fusejit.tracer.values.union_scalar import NumberType, UnionScalar, UnionTyp
 
 def number_value(obj: Any, type_: NumberType) -> Value:
     """A number as a value of the current block."""
-    number = kernel_number_of_text(obj) if type_ == OF_TEXT else as_kernel_number(obj, *type_)
+    number = kernel_number_of_text(obj) if type_[0] is Kind.TEXT else as_kernel_number(obj, *type_)
     value: Value = number.value()
     return value
 
@@ -37,7 +42,7 @@ def types_of_values(type_: NumberType | UnionType) -> tuple[NumberType, ...]:
     """The types of the values that a number is made of."""
     if isinstance(type_, UnionType):
         return (Kind.SCALAR, type_.dtype), type_.tag
-    return (OF_NUMBER,) if type_ == OF_TEXT else (type_,)
+    return (OF_NUMBER,) if type_[0] is Kind.TEXT else (type_,)
 
 
 def class_of(type_: NumberType) -> type | Texts:
@@ -65,7 +70,9 @@ def of_values(trace: Trace, type_: NumberType | UnionType, values: Sequence[Valu
     made = [TracedArray.of_value(trace, value) for value in values]
     if isinstance(type_, UnionType):
         return UnionScalar(type_, *made)
-    return TracedText(trace, made[0]) if type_ == OF_TEXT else made[0]
+    if type_[0] is Kind.TEXT:
+        return TracedText(trace, made[0], type_ == OF_CHARACTER)
+    return made[0]
 
 
 def type_text(type_: NumberType | UnionType | None) -> str:

@@ -1,11 +1,13 @@
-"""`TracedText`: a string that only the kernel knows: one character, or one that the program has.
+"""`TracedText`: a string that only the kernel knows, by its number.
 
-The kernel has the number of the string: see `fusejit.ir.traced.Texts`.
+The number is that of one character or of a string of the program's text
+(`fusejit.ir.traced.Texts`), or one that the call has given to a string that it was given or has
+made (`fusejit.tracer.strings.string_table`).
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +28,21 @@ from fusejit.tracer.ops.kernel_numbers import (
     needs_kernel,
 )
 from fusejit.tracer.program.active_trace import makes_text
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL, F64, I64
+from fusejit.tracer.values.operations import TextOperations
 
 OF_TEXT = (Kind.TEXT, I64)
 """The type of strings among those of numbers."""
+OF_CHARACTER = (Kind.TEXT, np.dtype(np.uint32))
+"""The type of strings of one character."""
 OF_NUMBER = (Kind.PYTHON, I64)
 """The type of their numbers."""
+STRINGS = ("strings",), "constants"
+"""The key of the decision that calls number strings: those of the program's text, in order."""
 _ASCII = 128
 _CASES = ord("a") - ord("A")
 
@@ -62,6 +70,16 @@ class TracedText(TracedContainer):
         """Where it was made."""
         return self.number.storage.home
 
+    def may_be_long(self) -> bool:
+        """Whether it may have several characters."""
+        if self.is_character:
+            return False
+        return STRINGS in self.trace.table or self.trace.owned(Texts).has_longer()
+
+    def view(self) -> Any:
+        """The string as one whose characters kernels read."""
+        return TEXT_OPS.view(self)
+
     # -- checks -----------------------------------------------------------------------------------
     def _require(self, low: int, high: int, why: str) -> None:
         """Leave strings to Python whose numbers are not from ``low`` up to ``high``."""
@@ -74,15 +92,14 @@ class TracedText(TracedContainer):
             self._require(1, CHARACTERS, "uses a string as one character")
 
     def require_short(self) -> None:
-        """Leave a string to Python that has several characters; at once if there are such."""
-        if self.trace.owned(Texts).has_longer():
-            what = "joins strings of which some have several characters"
-            self.refuse(what, "add their characters one by one")
+        """Leave a string to Python that has several characters."""
         self._require(0, CHARACTERS, "joins a string of several characters")
 
     # -- what programs do with it -----------------------------------------------------------------
     def size(self) -> Any:
-        """``len(text)``, of a character."""
+        """``len(text)``."""
+        if self.may_be_long():
+            return self.view().size()
         self.require_character()
         return 1
 
@@ -107,8 +124,10 @@ class TracedText(TracedContainer):
         self._require(1 + ord("0"), 1 + ord("9"), "makes a number of a string")
         return arithmetic(np.subtract, self.number, 1 + ord("0"))
 
-    def has(self, property_: str) -> TracedArray:
-        """``text.isdigit()`` and its like, of a character of ASCII."""
+    def has(self, property_: str) -> Any:
+        """``text.isdigit()`` and its like, of characters of ASCII."""
+        if self.may_be_long():
+            return getattr(self.view(), property_)()
         self._require(0, _ASCII, "asks for the kind of a character")
         ranges = _RANGES[property_]
 
@@ -132,17 +151,42 @@ class TracedText(TracedContainer):
         made = emit_scalar("case", [as_strong(self.number)], [I64], I64, compute)
         return TracedText(self.trace, made, self.is_character)
 
-    def upper(self) -> TracedText:
+    def upper(self) -> Any:
         """``text.upper()``."""
-        return self.in_case("a", "z", -_CASES)
+        return self.view().upper() if self.may_be_long() else self.in_case("a", "z", -_CASES)
 
-    def lower(self) -> TracedText:
+    def lower(self) -> Any:
         """``text.lower()``."""
-        return self.in_case("A", "Z", _CASES)
+        return self.view().lower() if self.may_be_long() else self.in_case("A", "Z", _CASES)
 
-    def methods(self) -> frozenset[str]:
-        """Those of Python's strings that are compiled."""
-        return _METHODS
+    def items(self) -> Any:
+        """The items of a loop over it."""
+        return self.view().items()
+
+    def contains(self, item: Any) -> Any:
+        """``part in text``."""
+        return self.view().contains(item)
+
+    def has_any(self) -> Any:
+        """``any(text)``."""
+        return self.truth()
+
+    def has_all(self) -> bool:
+        """``all(text)``: no character is empty."""
+        return True
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.view()[index]
+
+    def __add__(self, other: Any) -> Any:
+        return TEXT_OPS.added(self, other) if is_string(other) else self._refuse()
+
+    def __radd__(self, other: Any) -> Any:
+        return TEXT_OPS.added(other, self) if is_string(other) else self._refuse()
+
+    def user_attribute(self, name: str) -> Any:
+        """``text.name`` in the user's program."""
+        return getattr(self, name) if name in _METHODS else self.view().user_attribute(name)
 
     def __eq__(self, other: object) -> Any:
         return compared(np.equal, (self, other))
@@ -170,19 +214,13 @@ class TracedText(TracedContainer):
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
-    __bool__ = __len__ = __iter__ = __hash__ = __contains__ = __getitem__ = _refuse
-    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _refuse
-    items = contains = has_any = has_all = as_array = _refuse
+    __bool__ = __len__ = __iter__ = __hash__ = __contains__ = as_array = _refuse
+    __mul__ = __rmul__ = __mod__ = __rmod__ = _refuse
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
     __str__ = __repr__
-
-
-def is_text(obj: Any) -> TypeGuard[TracedText | str]:
-    """Whether the program sees a string that has a number in kernels."""
-    return type(obj) is str or isinstance(obj, TracedText)
 
 
 def is_string(obj: Any) -> bool:
@@ -195,40 +233,60 @@ def is_kernel_string(obj: Any) -> bool:
     return isinstance(obj, TracedContainer) and obj.python_type is str
 
 
-def number_of_text(obj: TracedText | str) -> Any:
+def type_of_text(obj: Any) -> tuple[Kind, np.dtype]:
+    """The type of a string."""
+    is_character = len(obj) == 1 if type(obj) is str else getattr(obj, "is_character", False)
+    return OF_CHARACTER if is_character else OF_TEXT
+
+
+def number_of_text(obj: Any) -> Any:
     """The number of a string: an int, of one of the program."""
-    if isinstance(obj, TracedText):
+    if type(obj) is not str:
         return obj.number
-    return current_trace().owned(Texts).number(obj)
+    trace = current_trace()
+    texts, known = trace.owned(Texts), trace.table.get(STRINGS)
+    if known is not None and not texts.knows(obj):
+        trace.table[STRINGS] = (*known, obj)
+        raise Retrace
+    return texts.number(obj)
 
 
-def kernel_number_of_text(obj: TracedText | str) -> TracedArray:
+def kernel_number_of_text(obj: Any) -> TracedArray:
     """The number of a string as a value of the kernel."""
     return as_kernel_number(number_of_text(obj), Kind.PYTHON, I64)
 
 
 def compared(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """A comparison of two objects, of which one is a string of the kernel."""
-    if not all(map(is_text, operands)):
+    if not all(map(is_string, operands)):
         if ufunc not in (np.equal, np.not_equal) or hasattr(operands[1], "__array_ufunc__"):
             return NotImplemented
         return ufunc is np.not_equal
-    if ufunc not in (np.equal, np.not_equal):
-        for text in operands:  # numbers of others are not in the order of the strings
-            if type(text) is str and len(text) > 1:
-                raise needs_python("compares strings of several characters", MOVE_OUTSIDE)
+    is_order = ufunc not in (np.equal, np.not_equal)  # numbers of others are not in that of strings
+    if is_order and any(map(_may_be_long, operands)):
+        return TEXT_OPS.compared(ufunc, *operands)
+    if is_order:
+        for text in operands:
             if isinstance(text, TracedText) and not text.is_character:
                 text._require(0, CHARACTERS, "compares strings of several characters")
     return as_python(arithmetic(ufunc, *map(number_of_text, operands)))
 
 
+def _may_be_long(text: Any) -> bool:
+    if type(text) is str:
+        return len(text) > 1
+    return not isinstance(text, TracedText) or text.may_be_long()
+
+
 def contained(text: TracedText, others: Any) -> Any:
     """``text in others``: one of a string's characters, or of some strings."""
     if type(others) is str:
+        if text.may_be_long():
+            return TEXT_OPS.view(others).contains(text)
         if not text.is_character:
             text._require(0, CHARACTERS, "looks for a string in another one")
         return _any([text == one for one in ("", *dict.fromkeys(others))])
-    return _any([text == one for one in others if is_text(one)])
+    return _any([text == one for one in others if is_string(one)])
 
 
 def _any(found: list[Any]) -> Any:
@@ -265,10 +323,11 @@ def _ranges(property_: str) -> tuple[tuple[int, int], ...]:
 _PROPERTIES = ("isalpha", "isdigit", "isdecimal", "isnumeric", "isalnum", "isspace")
 _RANGES = {name: _ranges(name) for name in (*_PROPERTIES, "isupper", "islower")}
 _METHODS = frozenset((*_RANGES, "upper", "lower"))
+TEXT_OPS = TextOperations()
 
 
 def _install(name: str) -> None:
-    def method(self: TracedText) -> TracedArray:
+    def method(self: TracedText) -> Any:
         return self.has(name)
 
     method.__name__ = name
@@ -294,6 +353,8 @@ def _chr(point: Any) -> Any:
     return made
 
 
-def converted(text: TracedText, kind: type) -> Any:
-    """``int(text)``, ``float(text)``, of a digit."""
+def converted(text: Any, kind: type) -> Any:
+    """``int(text)``, ``float(text)``."""
+    if _may_be_long(text):
+        return TEXT_OPS.view(text).converted(kind)
     return text.digit() if kind is int else as_kernel_number(text.digit(), Kind.PYTHON, F64)

@@ -21,7 +21,14 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, number_type
-from fusejit.tracer.ops.traced_text import OF_TEXT, TracedText, is_text, kernel_number_of_text
+from fusejit.tracer.ops.traced_text import (
+    OF_CHARACTER,
+    OF_TEXT,
+    TracedText,
+    is_string,
+    kernel_number_of_text,
+    type_of_text,
+)
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
@@ -44,7 +51,7 @@ EXACT = "a Python int that may be a float has at most 53 bits"
 
 def has_type(obj: Any) -> bool:
     """Whether an object is a number of any type, a string, or None."""
-    return obj is None or is_value(obj) or is_text(obj)
+    return obj is None or is_value(obj) or is_string(obj)
 
 
 def is_value(obj: Any) -> bool:
@@ -56,8 +63,8 @@ def type_of(obj: Any) -> NumberType | UnionType:
     """The type of a number, of a string, or of None."""
     if obj is None:
         return OF_NONE
-    if is_text(obj):
-        return OF_TEXT
+    if is_string(obj):
+        return type_of_text(obj)
     return obj.type if is_union_scalar(obj) else number_type(obj)
 
 
@@ -102,11 +109,17 @@ def joined(*objects: Any) -> NumberType | UnionType | None:
 def _union_in(
     types: Iterable[NumberType | UnionType], dtype: np.dtype | None
 ) -> NumberType | UnionType | None:
-    all_types = tuple(sorted({own for t in types for own in _types(t)}, key=_order))
+    found = {own for t in types for own in _types(t)}
+    texts = {own for own in found if own is not None and own[0] is Kind.TEXT}
+    if texts and found - texts - {None}:
+        return None  # no number is a string
+    if OF_TEXT in texts:
+        found = found - texts | {OF_TEXT}
+    all_types = tuple(sorted(found, key=_order))
     if len(all_types) == 1:
         return OF_NONE if all_types[0] is None else all_types[0]
-    if OF_TEXT in all_types and all_types != (None, OF_TEXT):
-        return None  # no number is a string
+    if texts:
+        return UnionType(all_types, I64)
     if dtype is not None and dtype.kind == "c":  # Python's or NumPy's
         return None if None in all_types else (Kind.SCALAR, dtype)
     return None if dtype is None else UnionType(all_types, dtype)
@@ -155,7 +168,7 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
         obj = 0
     if is_union_scalar(obj):
         obj = obj.value
-    if is_text(obj):
+    if is_string(obj):
         obj = kernel_number_of_text(obj)
     if type(obj) is int and dtype.kind == "f" and abs(obj) > _LARGEST_EXACT:
         what = "has a number that is a float or an integer beyond 53 bits"
@@ -236,8 +249,9 @@ def typed(either: UnionScalar, place: int) -> Any:
     if type_ is None:
         return None
     value = either.value
-    if type_ == OF_TEXT:
-        return TracedText(either.trace, as_kernel_number(value, Kind.PYTHON))
+    if type_[0] is Kind.TEXT:
+        number = as_kernel_number(value, Kind.PYTHON)
+        return TracedText(either.trace, number, type_ == OF_CHARACTER)
     if type_ == (Kind.SCALAR, value.dtype):
         return value
     return as_kernel_number(value, *type_)

@@ -38,13 +38,12 @@ class UnrollBudget:
     def is_spent(self) -> bool:
         """Whether the loop has grown too long."""
         added = self._trace.num_traced() - self._start
-        limit = OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW
-        return bool(self._trace.is_bounded and added > limit)
+        return bool(added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW))
 
     def spend(self) -> None:
         """Before another iteration: end the trace if the loop has grown too long."""
         self._iterations += 1
-        if self.is_spent():
+        if self._trace.is_bounded and self.is_spent():
             loop = f"a loop of more than {self._iterations - 1} iterations"
             what = f"{loop} is too long to be compiled iteration by iteration"
             raise needs_python(what, "loop over a range or an array that it does not change")

@@ -40,10 +40,8 @@ def _display(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_unrolled(loop: ast.For) -> bool:
-    """Whether a loop is short, or runs over text, which Python holds."""
+    """Whether a loop is short."""
     match loop.iter:
-        case ast.Call(ast.Attribute(_, "split" | "rsplit" | "splitlines")):
-            return True
         case ast.Call(ast.Name("range"), [ast.Constant(int(count))], []):
             return count <= _UNROLLED
         case ast.List(elts) | ast.Tuple(elts):

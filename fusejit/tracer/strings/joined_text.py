@@ -6,20 +6,31 @@ has the string, as CPython does, and to a copy elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
+from fusejit.tracer.host import effects
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.aliases import ContainersByKey
+from fusejit.tracer.lists.item_forms import NumberForm
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.ops.traced_text import TracedText, is_kernel_string, is_string
+from fusejit.tracer.ops.kernel_numbers import is_kernel_integer
+from fusejit.tracer.ops.traced_text import (
+    OF_CHARACTER,
+    TEXT_OPS,
+    TracedText,
+    is_kernel_string,
+    is_string,
+)
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
 from fusejit.tracer.program.python_state import has_one_name
 from fusejit.tracer.strings import string_methods
 from fusejit.tracer.strings.string_view import StringView, characters_of
+from fusejit.tracer.values.captured_reads import LONG_TEXT
 from fusejit.tracer.values.containers import TracedContainer
 
 _ZERO = AffineExpr.const(0)
@@ -33,14 +44,22 @@ class JoinedText(StringView):
     trace : Trace
     key : tuple
         A visit of the place in the program that makes it.
+
+    Attributes
+    ----------
+    added_to : object
+        The string that it was copied from, where the program adds to that.
     """
+
+    added_to: Any = None
+    is_changing = True
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         super().__init__(trace, self._load, _ZERO, _ZERO)
         self.key = key
         trace.owned(ContainersByKey)[key] = self
         self.pieces = TracedList(trace, (key, "pieces"))
-        self.pieces.require_form("")
+        self.pieces.use_form(NumberForm(OF_CHARACTER))
 
     def _load(self, at: AffineExpr) -> TracedText:
         return TracedText(self.trace, self.pieces.load(at).number, is_character=True)
@@ -81,28 +100,73 @@ class JoinedText(StringView):
         part = super().__getitem__(index)
         return copied(part) if type(index) is slice else part  # this one's memory may change
 
-    def __iadd__(self, other: Any) -> JoinedText:
-        made = self if has_one_name(self) else copied(self)
-        made.append(other)
-        return made
-
-    def __add__(self, other: Any) -> JoinedText:
-        if self.trace.regions:
-            self.refuse("adds to a copy of a string in a loop", "write text += part")
-        made = copied(self)
+    def __iadd__(self, other: object) -> Any:
+        made = self if self.is_changing and has_one_name(self) else copied(self)
         made.append(other)
         return made
 
     def append(self, other: Any) -> None:
         """Append the characters of a string."""
-        if isinstance(other, TracedText):
+        if isinstance(other, TracedText) and not other.may_be_long():
             if not other.is_character:
                 other.require_short()
             self.trace.inlined(string_methods.append_some, (self.pieces, other))
         elif is_string(other):
-            self.trace.inlined(string_methods.append_all, (self.pieces, other))
+            self.trace.inlined(string_methods.append_all, (self.pieces, TEXT_OPS.view(other)))
         else:
             self.refuse(f"adds an object of type {type(other).__name__} to a string")
+
+
+def added(left: Any, right: Any) -> JoinedText:
+    """``left + right``."""
+    made = copied(TEXT_OPS.view(left))
+    made.append(right)
+    made.added_to = left
+    return fixed(made)
+
+
+def decimal(number: Any) -> JoinedText:
+    """``str(number)``, of an integer that only the kernel knows."""
+    made: JoinedText = current_trace().inlined(string_methods.decimal, (number,))
+    return made
+
+
+def f_string(
+    exact: Callable[[Any], Any], invoke: Callable[..., Any], is_printed: bool, *parts: Any
+) -> Any:
+    """An f-string: its literal parts, and its values with conversion and format.
+
+    ``exact`` is what text is made of, and ``invoke`` calls a function of the program.
+    """
+    if is_printed:
+        return invoke(effects.text, parts, {})
+    pieces = [_piece(exact, part) for part in parts]
+    if all(type(piece) is str for piece in pieces):
+        return "".join(pieces)
+    trace = current_trace()
+    made = JoinedText(trace, trace.visit(("f-string", current_location())))
+    for piece in pieces:
+        made.append(piece)
+    return fixed(made)
+
+
+def _piece(exact: Callable[[Any], Any], part: Any) -> Any:
+    """The string of a part of an f-string."""
+    if type(part) is str:
+        return part
+    value, conversion, spec = part
+    is_plain = conversion in (-1, ord("s")) and not spec
+    if is_plain and is_kernel_string(value):
+        return value
+    if is_plain and is_kernel_integer(value):
+        return decimal(value)
+    return effects.formatted(exact(value), conversion, spec)
+
+
+def fixed(made: JoinedText) -> JoinedText:
+    """A string that is complete: what adds to it makes another one."""
+    made.is_changing = False
+    return made
 
 
 def copied(text: StringView) -> JoinedText:
@@ -128,12 +192,28 @@ def _join(separator: Any, items: Any) -> Any:
     trace = current_trace()
     made = JoinedText(trace, trace.visit(("joined text", current_location())))
     trace.inlined(string_methods.join_all, (made, separator, items))
-    return made
+    return fixed(made)
+
+
+@primitive(string_methods.empty)
+def _empty() -> JoinedText:
+    trace = current_trace()
+    return JoinedText(trace, trace.visit(("new text", current_location())))
+
+
+primitive(string_methods.fixed)(fixed)
 
 
 @primitive(string_methods.add)
 def _add(text: JoinedText, piece: Any) -> None:
     text.append(piece)
+
+
+@primitive(str.split)
+def _split(text: Any, *separator: Any) -> Any:
+    if len(text) > LONG_TEXT:
+        current_trace().captured_reads.ask_for_characters(text)
+    return NotImplemented
 
 
 def _of_constant(name: str) -> None:

@@ -7,6 +7,8 @@ The functions are traced like those of the program, on a `StringView`.
 
 from __future__ import annotations
 
+from fusejit.tracer.lists.list_parts import put, reserve, resize
+
 
 def equals(text, other):
     """``text == other``."""
@@ -34,6 +36,14 @@ def comes_before(text, other):
         if text[k] != other[k]:
             return text[k] < other[k]
     return len(text) < len(other)
+
+
+def is_at_most(text, other):
+    """``text <= other``."""
+    for k in range(min(len(text), len(other))):
+        if text[k] != other[k]:
+            return text[k] < other[k]
+    return len(text) <= len(other)
 
 
 def find(text, part):
@@ -103,6 +113,199 @@ def endswith(text, part):
     return True
 
 
+def lower(text):
+    """``text.lower()``."""
+    made = empty()
+    for character in text:
+        add(made, character.lower())
+    return fixed(made)
+
+
+def upper(text):
+    """``text.upper()``."""
+    made = empty()
+    for character in text:
+        add(made, character.upper())
+    return fixed(made)
+
+
+def lstrip(text, characters=None):
+    """``text.lstrip(..)``."""
+    start, size = 0, len(text)
+    while start < size and is_stripped(text[start], characters):
+        start += 1
+    return text[start:]
+
+
+def rstrip(text, characters=None):
+    """``text.rstrip(..)``."""
+    size = len(text)
+    while size > 0 and is_stripped(text[size - 1], characters):
+        size -= 1
+    return text[:size]
+
+
+def strip(text, characters=None):
+    """``text.strip(..)``."""
+    start, size = 0, len(text)
+    while start < size and is_stripped(text[start], characters):
+        start += 1
+    while size > start and is_stripped(text[size - 1], characters):
+        size -= 1
+    return text[start:size]
+
+
+def words(text):
+    """``text.split()``."""
+    made = []
+    start = -1
+    for k in range(len(text)):
+        if text[k].isspace():
+            if start >= 0:
+                made.append(text[start:k])
+            start = -1
+        elif start < 0:
+            start = k
+    if start >= 0:
+        made.append(text[start:])
+    return made
+
+
+def fields(text, separator):
+    """``text.split(separator)``, of one character."""
+    made = []
+    start = 0
+    for k in range(len(text)):
+        if text[k] == separator:
+            made.append(text[start:k])
+            start = k + 1
+    made.append(text[start:])
+    return made
+
+
+def parts(text, separator):
+    """``text.split(separator)``."""
+    size = len(separator)
+    if size == 0:
+        raise ValueError("empty separator")
+    made = []
+    start = k = 0
+    while k + size <= len(text):
+        is_there = True
+        for i in range(size):
+            if text[k + i] != separator[i]:
+                is_there = False
+                break
+        if is_there:
+            made.append(text[start:k])
+            k += size
+            start = k
+        else:
+            k += 1
+    made.append(text[start:])
+    return made
+
+
+def replace(text, old, new):
+    """``text.replace(old, new)``, of an ``old`` that is not empty."""
+    size = len(old)
+    made = empty()
+    k = 0
+    while k < len(text):
+        is_there = size <= len(text) - k
+        if is_there:
+            for i in range(size):
+                if text[k + i] != old[i]:
+                    is_there = False
+                    break
+        if is_there:
+            add(made, new)
+            k += size
+        else:
+            add(made, text[k])
+            k += 1
+    return fixed(made)
+
+
+def isalpha(text):
+    """``text.isalpha()``."""
+    for character in text:
+        if not character.isalpha():
+            return False
+    return len(text) > 0
+
+
+def isdigit(text):
+    """``text.isdigit()``."""
+    for character in text:
+        if not character.isdigit():
+            return False
+    return len(text) > 0
+
+
+def isalnum(text):
+    """``text.isalnum()``."""
+    for character in text:
+        if not character.isalnum():
+            return False
+    return len(text) > 0
+
+
+def isspace(text):
+    """``text.isspace()``."""
+    for character in text:
+        if not character.isspace():
+            return False
+    return len(text) > 0
+
+
+def isupper(text):
+    """``text.isupper()``."""
+    found = False
+    for character in text:
+        if character.islower():
+            return False
+        if character.isupper():
+            found = True
+    return found
+
+
+def islower(text):
+    """``text.islower()``."""
+    found = False
+    for character in text:
+        if character.isupper():
+            return False
+        if character.islower():
+            found = True
+    return found
+
+
+def integer(text):
+    """``int(text)``, of digits of ASCII with a sign."""
+    is_negative = text[0] == "-"
+    number = 0
+    for k in range(1 if is_negative or text[0] == "+" else 0, len(text)):
+        number = number * 10 + int(text[k])
+    return -number if is_negative else number
+
+
+def decimal(number):
+    """``str(number)``, of an integer."""
+    made = empty()
+    rest = int(number)
+    if rest < 0:
+        add(made, "-")
+        rest = -rest
+    power = 1
+    while rest // power >= 10:
+        power *= 10
+    while power > 0:
+        add(made, chr(48 + rest // power % 10))
+        power //= 10
+    return fixed(made)
+
+
 def append_some(items, character):
     """Append a character, if it is not empty."""
     if character:
@@ -111,8 +314,11 @@ def append_some(items, character):
 
 def append_all(items, text):
     """Append the characters of a string to a list."""
-    for character in text:
-        items.append(character)
+    start, size = len(items), len(text)
+    reserve(items, size)
+    for k in range(size):
+        put(items, start + k, text[k])
+    resize(items, start + size)
 
 
 def join_all(made, separator, items):
@@ -125,9 +331,21 @@ def join_all(made, separator, items):
         add(made, item)
 
 
+def empty():
+    """A new string: see `JoinedText`."""
+
+
+def fixed(text):
+    """See `fusejit.tracer.strings.joined_text.fixed`."""
+
+
 def add(text, piece):
     """Append a string: see `JoinedText.append`."""
 
 
 def find_in(text, part):
     """``text.find(part)``: see `StringView.find`."""
+
+
+def is_stripped(character, characters):
+    """Whether ``text.strip(characters)`` takes a character away."""

@@ -4,17 +4,24 @@ A string argument is a constant of its variant until the program asks for charac
 the kernel knows the place: ``for c in text``, ``text[i]``. Then the trace starts again, and each
 call makes an array of its code points. A string with which the program does more than kernels can
 is a constant again, in another attempt.
+
+Where a view is put into a container or compared by its number, the call gives it one
+(`fusejit.tracer.strings.string_table`).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.list_columns import TextClass
+from fusejit.ir.ops import Block
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
@@ -25,19 +32,20 @@ from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
 from fusejit.tracer.ops.elementwise_op import emit_scalar
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_kernel_number, truth_of
-from fusejit.tracer.ops.traced_text import TracedText, is_string
+from fusejit.tracer.ops.kernel_numbers import is_kernel_number, truth_of
+from fusejit.tracer.ops.traced_text import TEXT_OPS, TracedText, compared, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
 from fusejit.tracer.strings import string_methods
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.captured_reads import text_key
-from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.containers import TracedContainer, add_methods
 from fusejit.tracer.values.operand_types import I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
 
 _ZERO = AffineExpr.const(0)
 Load = Callable[[AffineExpr], TracedText | str]
+Refused = Callable[[str, str], None]
 
 
 class StringView(TracedContainer):
@@ -52,12 +60,13 @@ class StringView(TracedContainer):
         The place of the first character, and how many there are.
     step : int
         From one character to the next.
-    of : Path or None
-        Where a call finds the whole string, if that is from outside.
+    refused : callable or None
+        ``refused(what, remedy)`` starts again without the characters, if the trace can.
     """
 
     python_type = str
     num_changes = 0
+    is_changing = False  # whether the program may add characters
     path: Path | None = None  # where a call finds it, if it is all of a string from outside
 
     def __init__(
@@ -67,10 +76,20 @@ class StringView(TracedContainer):
         start: AffineExpr,
         length: AffineExpr,
         step: int = 1,
-        of: Path | None = None,
+        refused: Refused | None = None,
     ) -> None:
         self.trace, self.home, self.load = trace, trace.block, load
-        self.start, self._length, self.step, self.of = start, length, step, of
+        self.start, self._length, self.step = start, length, step
+        self._refused = refused
+        self._number: tuple[Block, TracedArray] | None = None
+
+    @property
+    def number(self) -> TracedArray:
+        """The number that the call gives the string."""
+        known = self._number
+        if known is None or known[0] not in self.trace.blocks or self.is_changing:
+            known = self._number = self.trace.block, TEXT_OPS.number(self)
+        return known[1]
 
     def length(self) -> AffineExpr:
         """The number of characters."""
@@ -104,15 +123,13 @@ class StringView(TracedContainer):
             self._refuse()
         first, count = map(as_affine_number, ends_of(self.trace, index, step, self.length()))
         start = self.start + first * self.step
-        return StringView(self.trace, self.load, start, count, self.step * step, self.of)
+        return StringView(self.trace, self.load, start, count, self.step * step, self._refused)
 
     # -- what programs do with it -----------------------------------------------------------------
     def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
-        """Start again, with the string as a constant."""
-        table = self.trace.table
-        if self.of is not None and table.get(text_key(self.of)) is True:
-            table[text_key(self.of)] = (what, remedy)
-            raise Retrace
+        """Leave to Python what is done with it, and read the whole string in another way."""
+        if self._refused is not None:
+            self._refused(what, remedy)
         super().refuse(what, remedy)
 
     def require_not(self, other: Any) -> None:
@@ -126,23 +143,34 @@ class StringView(TracedContainer):
 
     def _as_view(self, text: Any) -> StringView:
         """A string as one whose characters kernels read."""
-        if isinstance(text, StringView):
-            return text
-        if type(text) is str:
-            return view_of_constant(self.trace, text)
-        if not isinstance(text, TracedText):
+        if not is_string(text):
             self._refuse()
-        if text.is_character:
-            return StringView(self.trace, lambda at: text, _ZERO, _ZERO + 1)
-        text.require_short()
-        size = as_kernel_number(text.truth(), Kind.PYTHON, I64).value()
-        length = bound_number(self.trace, size, _ZERO, _ZERO + 1)
-        character = TracedText(self.trace, text.number, is_character=True)
-        return StringView(self.trace, lambda at: character, _ZERO, length)
+        view: StringView = TEXT_OPS.view(text)
+        return view
 
     def contains(self, item: Any) -> Any:
         """``part in text``."""
         return self.traced(string_methods.contains, self, item)
+
+    def split(self, separator: Any = None) -> Any:
+        """``text.split(..)``."""
+        if separator is None:
+            return self.trace.inlined(string_methods.words, (self,))
+        if type(separator) is str and len(separator) == 1:
+            return self.trace.inlined(string_methods.fields, (self, separator))
+        return self.traced(string_methods.parts, self, separator)
+
+    def replace(self, old: Any, new: Any) -> Any:
+        """``text.replace(old, new)``."""
+        if type(old) is not str or not old:
+            self.refuse("calls str.replace for a string that may be empty")
+        return self.traced(string_methods.replace, self, old, new)
+
+    def converted(self, kind: type) -> Any:
+        """``int(text)``, of digits."""
+        if kind is not int:
+            self.refuse("makes a float of a string that only compiled code knows")
+        return self.trace.inlined(string_methods.integer, (self,))
 
     def methods(self) -> frozenset[str]:
         """Those of Python's strings that are compiled."""
@@ -157,9 +185,13 @@ class StringView(TracedContainer):
         return True
 
     def __eq__(self, other: object) -> Any:
+        if _is_number(other):
+            return compared(np.equal, (self, other))
         return is_string(other) and self.traced(string_methods.equals, self, other)
 
     def __ne__(self, other: object) -> Any:
+        if _is_number(other):
+            return compared(np.not_equal, (self, other))
         return not is_string(other) or self.traced(string_methods.differs, self, other)
 
     def __lt__(self, other: object) -> Any:
@@ -168,11 +200,23 @@ class StringView(TracedContainer):
     def __gt__(self, other: object) -> Any:
         return self.traced(string_methods.comes_before, other, self)
 
+    def __le__(self, other: object) -> Any:
+        return self.traced(string_methods.is_at_most, self, other)
+
+    def __ge__(self, other: object) -> Any:
+        return self.traced(string_methods.is_at_most, other, self)
+
+    def __add__(self, other: object) -> Any:
+        return TEXT_OPS.added(self, other) if is_string(other) else self._refuse()
+
+    def __radd__(self, other: object) -> Any:
+        return TEXT_OPS.added(other, self) if is_string(other) else self._refuse()
+
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
-    __bool__ = __len__ = __iter__ = __hash__ = __contains__ = __le__ = __ge__ = _refuse
-    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __str__ = __repr__ = _refuse
+    __bool__ = __len__ = __iter__ = __hash__ = __contains__ = _refuse
+    __mul__ = __rmul__ = __mod__ = __rmod__ = __str__ = __repr__ = _refuse
     __format__ = as_array = _refuse
 
 
@@ -181,9 +225,27 @@ def argument_text(trace: Trace, path: Path, text: str) -> StringView | None:
     if trace.table.get(text_key(path)) is not True:
         return None
     (points,) = read_columns(trace, path, TextClass(), text)
-    made = StringView(trace, _reader(trace, points), _ZERO, points.extents[0], of=path)
+    refused = functools.partial(_as_constant, trace, path)
+    made = StringView(trace, reader(trace, points), _ZERO, points.extents[0], refused=refused)
     made.path = path
     return made
+
+
+def _as_constant(trace: Trace, path: Path, what: str, remedy: str) -> None:
+    """Start again with a string argument as a constant."""
+    if trace.table.get(text_key(path)) is True:
+        trace.table[text_key(path)] = (what, remedy)
+        raise Retrace
+
+
+def part_of(
+    points: TracedArray, refused: Refused, start: TracedArray, length: TracedArray
+) -> StringView:
+    """The string of some code points of an array."""
+    trace = points.storage.trace
+    numbers = (number.value() for number in (start, length))
+    first, count = (bound_number(trace, number, _ZERO, None) for number in numbers)
+    return StringView(trace, reader(trace, points), first, count, refused=refused)
 
 
 def view_of_constant(trace: Trace, text: str) -> StringView:
@@ -192,7 +254,7 @@ def view_of_constant(trace: Trace, text: str) -> StringView:
     if len(text) < 2:
         return StringView(trace, lambda at: text, _ZERO, length)
     (points,) = TextClass().columns(text) or ()
-    return StringView(trace, _reader(trace, trace.captured_reads.table(points)), _ZERO, length)
+    return StringView(trace, reader(trace, trace.captured_reads.table(points)), _ZERO, length)
 
 
 def characters_of(text: str) -> StringView:
@@ -208,7 +270,7 @@ def needs_places(index: Any) -> bool:
     return any(is_kernel_number(end) or isinstance(end, SymbolicNumber) for end in ends)
 
 
-def _reader(trace: Trace, points: TracedArray) -> Load:
+def reader(trace: Trace, points: TracedArray) -> Load:
     """What loads the characters of an array of code points."""
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -223,14 +285,28 @@ def _reader(trace: Trace, points: TracedArray) -> Load:
     return load
 
 
-_WRITTEN_OUT = {
+def _is_number(obj: Any) -> bool:
+    """Whether it is a string that is better compared by its number."""
+    return isinstance(obj, TracedText) and obj.may_be_long()
+
+
+_OF_PARTS = {
     function.__name__: function
     for function in (
         *(string_methods.find, string_methods.index, string_methods.count),
         *(string_methods.startswith, string_methods.endswith),
     )
 }
-_METHODS = frozenset(_WRITTEN_OUT)
+_WRITTEN_OUT = {
+    function.__name__: function
+    for function in (
+        *(string_methods.lower, string_methods.upper, string_methods.strip),
+        *(string_methods.lstrip, string_methods.rstrip, string_methods.isalpha),
+        *(string_methods.isdigit, string_methods.isalnum, string_methods.isspace),
+        *(string_methods.isupper, string_methods.islower),
+    )
+}
+_METHODS = frozenset((*_OF_PARTS, *_WRITTEN_OUT, "split", "replace"))
 
 
 def _install(name: str, function: Callable[..., Any]) -> None:
@@ -243,8 +319,16 @@ def _install(name: str, function: Callable[..., Any]) -> None:
     setattr(StringView, name, method)
 
 
-for _name, _function in _WRITTEN_OUT.items():
+for _name, _function in _OF_PARTS.items():
     _install(_name, _function)
+add_methods(StringView, _WRITTEN_OUT)
+
+
+@primitive(string_methods.is_stripped)
+def _is_stripped(character: Any, characters: Any) -> Any:
+    if characters is None:
+        return character.isspace()
+    return TEXT_OPS.view(characters).contains(character)
 
 
 @primitive(string_methods.find_in)

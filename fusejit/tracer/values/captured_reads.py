@@ -300,6 +300,10 @@ class CapturedReads:
         return seen
 
 
+LONG_TEXT = 32
+"""Characters of a string argument of whose parts kernels read the characters."""
+
+
 def text_key(path: Path) -> tuple[Any, ...]:
     """The key of the decision whether kernels read the characters of a string argument."""
     return ("argument", str(path)), "text"

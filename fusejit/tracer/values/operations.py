@@ -102,3 +102,30 @@ class UnionOperations:
     choose: Callable[[Any, Callable[[], Any], Callable[[], Any]], Any]
     truth: Callable[[Any], Any]
     one_of_two: Callable[[Any, Any, Any], Any]
+
+
+class TextOperations:
+    """Operations on strings that only the kernel knows, of several characters.
+
+    Attributes
+    ----------
+    view : callable
+        ``view(text)``: the string as one whose characters kernels read.
+    number : callable
+        ``number(view)``: the number that a call gives it.
+    compared : callable
+        ``compared(ufunc, left, right)``: which one comes first.
+    added : callable
+        ``added(left, right)``: the string that has the characters of both.
+    decimal : callable
+        ``decimal(number)``: ``str(number)`` of an integer.
+    part : callable
+        ``part(points, refused, start, length)``: the string of some code points of an array.
+    """
+
+    view: Callable[[Any], Any]
+    number: Callable[[Any], Any]
+    compared: Callable[[Any, Any, Any], Any]
+    added: Callable[[Any, Any], Any]
+    decimal: Callable[[Any], Any]
+    part: Callable[[Any, Any, Any, Any], Any]

@@ -38,8 +38,10 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithTexts,
     StaticLeaf,
     TextLeaf,
+    Texts,
     TracedFunction,
 )
 from fusejit.ir.write_access import WriteAccess
@@ -209,9 +211,31 @@ def named_arguments(function: Function, args: tuple[Any, ...]) -> dict[str, Any]
     return given | dict(zip(names, args, strict=False))
 
 
-def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: Any) -> Any:
-    """Put the results of a graph together as the launcher does."""
+def assemble(
+    structure: ResultStructure,
+    results: list[Any],
+    paths: Any,
+    names: Any,
+    texts: Texts | None = None,
+) -> Any:
+    """Put the results of a graph together as the launcher does.
+
+    ``texts`` has the numbers of strings in one call.
+    """
+
+    def part(structure: ResultStructure) -> Any:
+        return assemble(structure, results, paths, names, texts)
+
     match structure:
+        case ResultWithTexts():
+            num_spans, starts, lengths, num_points, points = (
+                results[index] for index in structure.indices
+            )
+            spans = slice(1, int(num_spans))
+            texts = structure.texts.of_call(
+                starts[spans], lengths[spans], points[: int(num_points)]
+            )
+            return part(structure.result)
         case ResultLeaf():
             result = results[structure.index]
             if structure.access is not WriteAccess.WRITEABLE:
@@ -224,12 +248,12 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
         case PathLeaf():
             return paths(structure.path)
         case TextLeaf():
-            return structure.texts.text(int(results[structure.number]))
+            return (texts or structure.texts).text(int(results[structure.number]))
         case CharactersLeaf():
             numbers = results[structure.numbers][: int(results[structure.length])]
-            return "".join(structure.texts.texts(numbers))
+            return (texts or structure.texts).joined(numbers)
         case ChoiceLeaf():
-            items = [assemble(i, results, paths, names) for i in structure.items]
+            items = [part(i) for i in structure.items]
             return items[int(results[structure.which])]
         case HostLeaf():
             return structure.expr.evaluate(paths, names)
@@ -237,25 +261,25 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
             return structure.value
         case ResultSequence():
             make = getattr(structure.type, "_make", structure.type)  # a named tuple
-            return make(assemble(i, results, paths, names) for i in structure.items)
+            return make(part(i) for i in structure.items)
         case ResultList():
             if structure.type is not list:
-                items = assemble(replace(structure, type=list), results, paths, names)
+                items = part(replace(structure, type=list))
                 return structure.type(items)
             if structure.columns is None:
                 return []
             length, *columns = (results[index] for index in indices_of(structure))
-            return list_of(structure.columns, int(length), iter(columns))
+            return list_of(structure.columns, int(length), iter(columns), texts=texts)
         case ResultDict():
             parts = structure.keys, structure.values, structure.marks
-            found: Any = [part and assemble(part, results, paths, names) for part in parts]
+            found: Any = [one and part(one) for one in parts]
             return dict_of(structure.type, structure.factory, *found)
         case ResultSet():
-            keys = assemble(structure.keys, results, paths, names)
+            keys = part(structure.keys)
             marks: Any = structure.marks
-            return set_of(keys, marks and assemble(marks, results, paths, names))
+            return set_of(keys, marks and part(marks))
         case ResultMapping():
-            items = [assemble(i, results, paths, names) for i in structure.items]
+            items = [part(i) for i in structure.items]
             return dict(zip(structure.keys, items, strict=True))
 
 

@@ -13,11 +13,13 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.basic import require_int_fits
-from fusejit.tracer.ops.traced_text import TracedText, converted
+from fusejit.tracer.ops.traced_text import converted, is_kernel_string
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.captured_reads import LONG_TEXT
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.masked import as_array
 from fusejit.tracer.values.operand_types import contains_traced, operand_of, represented_type
@@ -50,6 +52,8 @@ def length(obj: Any) -> Any:
     """``len(x)`` of an array: its first extent as a number."""
     if isinstance(obj, TracedContainer):
         return obj.size()
+    if type(obj) is str and len(obj) > LONG_TEXT:
+        current_trace().captured_reads.ask_for_characters(obj)
     obj = as_array(obj)
     if not isinstance(obj, TracedArray):
         return NotImplemented
@@ -130,7 +134,7 @@ def _convert(kind: type, op: str) -> Callable[..., Any]:
         if len(args) == 1 and not kwargs and isinstance(args[0], SymbolicNumber):
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
-        if len(args) == 1 and isinstance(args[0], TracedText) and not kwargs:
+        if len(args) == 1 and is_kernel_string(args[0]) and not kwargs:
             return converted(args[0], kind)
         if len(args) == 1 and isinstance(args[0], TracedArray):
             if args[0].kind is Kind.ARRAY and not args[0].ndim:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.numbers import builtin_functions
 from fusejit.tracer.np.numbers.python_arithmetic import kernel_arithmetic
 from fusejit.tracer.ops.kernel_numbers import (
@@ -24,6 +25,7 @@ from fusejit.tracer.ops.kernel_numbers import (
     python_number,
     truth_of,
 )
+from fusejit.tracer.ops.traced_text import is_kernel_string, is_string
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
@@ -70,14 +72,28 @@ def _conversion(
     return call
 
 
+def _first(best, item):  # type: ignore[no-untyped-def]
+    return item if item < best else best
+
+
+def _last(best, item):  # type: ignore[no-untyped-def]
+    return item if item > best else best
+
+
 def _extremum(
-    function: Callable[..., Any], ufunc: np.ufunc, otherwise: Callable[..., Any]
+    function: Callable[..., Any],
+    ufunc: np.ufunc,
+    of_two: Callable[[Any, Any], Any],
+    otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """``min`` or ``max`` of numbers, of which the kernel knows some."""
+    """``min`` or ``max`` of numbers or strings, of which the kernel knows some."""
 
     @primitive(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
+        if not kwargs and any(map(is_kernel_string, items)) and all(map(is_string, items)):
+            inlined = current_trace().inlined
+            return functools.reduce(lambda best, item: inlined(of_two, (best, item)), items)
         if kwargs or not any(map(needs_kernel, items)) or not all(map(is_number, items)):
             return otherwise(*args, **kwargs)
         return functools.reduce(lambda best, item: chosen(best, item, ufunc), items)
@@ -92,5 +108,5 @@ _conversion(builtins.bool, "truth", builtin_functions.truth)
 _conversion(builtins.int, "int", builtin_functions.to_int)
 _conversion(builtins.float, "float", builtin_functions.to_float)
 _conversion(builtins.round, "round", builtin_functions.round_of)
-smallest = _extremum(builtins.min, np.less, builtin_functions.smallest)
-largest = _extremum(builtins.max, np.greater, builtin_functions.largest)
+smallest = _extremum(builtins.min, np.less, _first, builtin_functions.smallest)
+largest = _extremum(builtins.max, np.greater, _last, builtin_functions.largest)
