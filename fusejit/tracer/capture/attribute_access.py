@@ -72,7 +72,7 @@ class AttributeAccess:
         self._made_here = made_here
         self._native: set[type] = set(_NATIVE_TYPES)
 
-    def _is_native(self, cls: type) -> bool:
+    def is_native(self, cls: type) -> bool:
         """Whether objects of a type know themselves what to do: builtins and traced objects."""
         if cls in self._native:
             return True
@@ -87,7 +87,7 @@ class AttributeAccess:
     def attr(self, obj: Any, name: str) -> Any:
         """``obj.name``."""
         cls = type(obj)
-        if self._is_native(cls):
+        if self.is_native(cls):
             if is_traced_type(cls) and hasattr(cls, "user_attribute"):
                 return obj.user_attribute(name)
             return known_attribute(obj, name)
@@ -118,7 +118,7 @@ class AttributeAccess:
             self._captures.absent(path.attribute(name))
             raise
         if isinstance(value, MethodType):
-            self._note_class(obj)
+            self.note_class(obj)
             if isinstance(value.__func__, FunctionType):
                 self._captures.read(path.attribute(name).attribute("__func__"), value.__func__)
             return value
@@ -198,7 +198,7 @@ class AttributeAccess:
         made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
-        if self._is_native(type(obj)):
+        if self.is_native(type(obj)):
             kind = getattr(obj, "scalar_type", None) if is_traced_type(type(obj)) else None
             if kind in (bool, int, float, complex):
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
@@ -225,7 +225,7 @@ class AttributeAccess:
                 raise _not_assignable(obj, name)
             native_setattr(obj, name, value)
             return
-        if not self._is_native(type(obj)):
+        if not self.is_native(type(obj)):
             if self._is_there(obj, name, value) or self._writes_later(obj, name, value):
                 return
             self._refuse_write(obj, f"attribute {name!r}")
@@ -333,7 +333,7 @@ class AttributeAccess:
     def note_method(self, obj: Any, name: str) -> FunctionType | None:
         """A special method written in Python by the user, found on the class; else None."""
         cls = type(obj)
-        if self._is_native(cls) or isinstance(obj, type):
+        if self.is_native(cls) or isinstance(obj, type):
             return None
         owner, raw = class_attribute(cls, name)
         if owner is None or not isinstance(raw, FunctionType) or not is_user_function(raw):
@@ -350,14 +350,27 @@ class AttributeAccess:
         self._note_member(cls, owner, name, "" if inner is raw else "__func__", inner)
         return inner
 
-    def _note_class(self, obj: Any) -> None:
+    def note_absent(self, obj: Any, name: str) -> None:
+        """Note that the class of an object has no such method."""
+        path = self._class_path(obj, type(obj))
+        if path is not None and not hasattr(type, name):
+            self._captures.absent(path.attribute(name))
+
+    def note_default(self, obj: Any, name: str, default: Any) -> None:
+        """Note that the class of an object has a method of `object`."""
+        path = self._class_path(obj, type(obj))
+        if path is not None:
+            self._captures.require(path.attribute(name), default)
+
+    def note_class(self, obj: Any) -> None:
+        """Note the class of an object from outside."""
         path = self._captures.path_of(obj)
         if path is not None and not isinstance(obj, type):
             self._captures.note(path.attribute("__class__"), type(obj))
 
     def _class_path(self, obj: Any, owner: type) -> Path | None:
         """A path of ``owner``, a base of the class of ``obj`` (or of ``obj``, a class)."""
-        self._note_class(obj)
+        self.note_class(obj)
         known = self._captures.path_of(owner)
         if known is not None:
             return known

@@ -102,6 +102,7 @@ class CaptureSession:
                     self.access,
                     self.call,
                     self._calls.exact,
+                    self._calls.asked,
                 )
                 activation.definitely_assigned = form.definitely_assigned
                 bound = form.bind(function, activation)

@@ -24,7 +24,7 @@ import numpy as np
 from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.carried.attributes import Attribute
 from fusejit.tracer.carried.chosen_results import ChosenResult, OnlyResult, may_be_chosen
 from fusejit.tracer.carried.containers import JoinedContainer, join_aliases, joined_container
@@ -53,6 +53,7 @@ from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
+from fusejit.tracer.program.callables import CONSTANT_TYPES, is_user_function
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import OWN, current_span, user_frames
 from fusejit.tracer.source.jumps import is_result
@@ -333,4 +334,19 @@ def decide(condition: Any) -> Any:
                 return bool(condition)
         except Varies:
             return truth_of(condition)
+    if is_asked_for_truth(condition):
+        return decide(current_trace().inlined(_truth_of_object, (condition,)))
     return bool(condition)
+
+
+def is_asked_for_truth(obj: Any) -> bool:
+    """Whether a method of the user's tells the truth of an object."""
+    if type(obj) in CONSTANT_TYPES or running_trace() is None:
+        return False
+    methods = (getattr(type(obj), name, None) for name in ("__bool__", "__len__"))
+    return any(map(is_user_function, methods))
+
+
+def _truth_of_object(obj: Any) -> Any:
+    """``bool(obj)``, in the program: the method is traced."""
+    return bool(obj)

@@ -181,9 +181,7 @@ class CaptureRegistry:
         if self.is_container_copy(obj):
             what = f"compares the identity of {path.user_text()}"
             raise unsupported(what, "compare contents instead")
-        if path not in self._identified:
-            self._identified.add(path)
-            self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
+        self.require(path, obj)
 
     def compare(self, obj: object, depth: int = 3) -> None:
         """The program compares or hashes an object, or what a container of its own holds."""
@@ -240,6 +238,12 @@ class CaptureRegistry:
         place = place_of_served(entry_stub)  # somebody has assigned attributes
         cell = path.attribute("__closure__").item(place)
         return inner, cell.attribute("cell_contents").attribute("function")
+
+    def require(self, path: Path, obj: object) -> None:
+        """Record that the variant is right only if this very object is found."""
+        if path not in self._identified:
+            self._identified.add(path)
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""
