@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.builder.trace import current_trace, running_trace
 from fusejit.tracer.carried.attributes import write_attribute
-from fusejit.tracer.host import effects
+from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
-from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_module,
@@ -228,12 +227,13 @@ class AttributeAccess:
         if not self.is_native(type(obj)):
             if self._is_there(obj, name, value) or self._writes_later(obj, name, value):
                 return
-            self._refuse_write(obj, f"attribute {name!r}")
             owner, raw = class_attribute(type(obj), name)
-            if isinstance(raw, property) and owner is not None and is_user_function(raw.fset):
+            is_property = isinstance(raw, property) and is_user_function(raw.fset)
+            if owner is not None and is_property and not _has_setattr(obj):
                 self._note_member(obj, owner, name, "fset", raw.fset)
                 self._invoke(raw.fset, (obj, value), {})
                 return
+            self._refuse_write(obj, f"attribute {name!r}")
             method = self.note_method(obj, "__setattr__")
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
@@ -301,12 +301,11 @@ class AttributeAccess:
     def _writes_later(self, obj: Any, name: str, value: Any) -> bool:
         """Whether an attribute of a captured object is written by an effect of the call."""
         path = self._captures.path_of(obj)
-        if path is None or isinstance(obj, type | ModuleType | FunctionType):
+        trace = running_trace()
+        if path is None or isinstance(obj, type | ModuleType | FunctionType) or trace is None:
             return False
-        if ACTIVE.get() is None or not effects.write_attribute(path, obj, name, value):
-            return False
-        self._captures.overwrite(path.attribute(name), value)
-        return True
+        outside = trace.owned(OutsideAttributes)
+        return outside.write(trace, self._captures, obj, name, value, self.attr)
 
     @staticmethod
     def _holds(obj: Any, key: Any, value: Any) -> bool:
@@ -394,6 +393,11 @@ def _not_assignable(obj: Any, name: str) -> Exception:
     if hasattr(np.ndarray, name):
         return needs_python(f"writes the attribute {name!r} of an array", _ATTRIBUTE_REMEDY)
     return numpy_raises(f"AttributeError: no attribute {name!r} can be set")
+
+
+def _has_setattr(obj: Any) -> bool:
+    """Whether a method of the user's writes the attributes of an object."""
+    return isinstance(class_attribute(type(obj), "__setattr__")[1], FunctionType)
 
 
 def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:

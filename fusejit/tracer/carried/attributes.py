@@ -11,6 +11,7 @@ needs to know when it begins; at the first write of an attribute the trace start
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MemberDescriptorType
 from typing import Any
 
@@ -19,10 +20,13 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
+OUTSIDE = "outside"
+"""How the keys of objects begin that the program has not made; their paths follow."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """An attribute of an object that the program has made.
+    """An attribute of an object, in general of one that the program has made.
 
     Parameters
     ----------
@@ -65,6 +69,7 @@ class Objects:
     def __init__(self) -> None:
         self._made: dict[int, tuple[tuple[Any, ...], Any, tuple[Any, ...]]] = {}  # by id
         self._by_key: dict[tuple[Any, ...], Any] = {}
+        self.find_outside: Callable[[tuple[Any, ...]], Attribute | None] = lambda key: None
 
     def note(self, trace: Trace, obj: Any) -> None:
         """Note a new object; it is kept alive, so that its id stays its own.
@@ -80,6 +85,8 @@ class Objects:
     def attribute(self, key: tuple[Any, ...]) -> Attribute | None:
         """An attribute by its key, if there is the object already."""
         of, name = key
+        if of[0] == OUTSIDE:
+            return self.find_outside(key)
         return Attribute(key, self._by_key[of], name) if of in self._by_key else None
 
     def write(self, trace: Trace, obj: Any, name: str) -> None:
@@ -88,11 +95,15 @@ class Objects:
         if known is None:
             return
         key, _, made_inside = known
-        attribute = Attribute((key, name), obj, name)
-        before = attribute.held()
-        for region in reversed(trace.regions):
-            if not any(region is one for one in made_inside):
-                before = region.write(attribute, before)
+        note_write(trace, Attribute((key, name), obj, name), made_inside)
+
+
+def note_write(trace: Trace, attribute: Attribute, made_inside: tuple[Any, ...] = ()) -> None:
+    """Tell the open regions of a write, but for those in which the object was made."""
+    before = attribute.held()
+    for region in reversed(trace.regions):
+        if not any(region is one for one in made_inside):
+            before = region.write(attribute, before)
 
 
 def write_attribute(obj: Any, name: str) -> None:

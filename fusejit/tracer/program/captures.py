@@ -109,6 +109,10 @@ class CaptureRegistry:
         entry = self._objects.get(id(obj))
         return None if entry is None else entry[0]
 
+    def object_at(self, path: Path) -> object | None:
+        """The open or copied object that was found at a path; None if there is none."""
+        return next((obj for at, obj in self._objects.values() if at == path), None)
+
     def described(self, path: Path) -> str:
         """An object that must not change, and where it comes from, for messages."""
         given = self._trace.given
