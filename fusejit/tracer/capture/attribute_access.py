@@ -13,6 +13,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace, running_trace
 from fusejit.tracer.carried.attributes import write_attribute
+from fusejit.tracer.carried.missing_attributes import present, require_all, require_number
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
@@ -132,7 +133,9 @@ class AttributeAccess:
             raise unsupported(what, "import it at the top of the file")
         if isinstance(obj, type):
             owner, raw = class_attribute(obj, name)
-        value = native_getattr(obj, name)
+        if name == "__dict__":
+            require_all(obj, "reads all attributes")
+        value = present(obj, name, native_getattr(obj, name))
         if owner is None or (name in getattr(obj, "__dict__", ()) and not isinstance(obj, type)):
             return value
         return self._member(obj, owner, name, raw, value)
@@ -239,6 +242,7 @@ class AttributeAccess:
                 self._invoke(method, (obj, name, value), {})
                 return
             write_attribute(obj, name)
+            require_number(obj, name, value)
         native_setattr(obj, name, value)
 
     def delete_attr(self, obj: Any, name: str) -> None:
@@ -246,6 +250,7 @@ class AttributeAccess:
         if is_traced_type(type(obj)):
             raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
+        require_all(obj, "takes away an attribute")
         native_delattr(obj, name)
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:

@@ -131,6 +131,7 @@ def late_of(
 ) -> Late:
     """Find the kind of a name that holds ``now`` at the end of the body, beside ``names``."""
     if not loop.runs and not loop.is_sure(name, loop.before(name)):
+        loop.allow_missing({name: now})
         return Late(loop, name, only_inside(name))
     if isinstance(now, SymbolicNumber) and now.affine is not None:
         return LateInteger(loop, name, now)

@@ -282,14 +282,24 @@ class LoopRegion(Region):
             raise Fallback("later iterations of a loop read a broadcast array; copy it")
 
     # -- names -------------------------------------------------------------------------------------
-    def write(self, attribute: Attribute, before: Any) -> Any:
-        """Trace again with an attribute that the loop carries; returns what that held before it."""
+    def asks_for(self, attribute: Attribute) -> bool:
+        """Decide that the loop carries an attribute; whether that is new."""
         if self.is_asked:
             what = f"changes the attribute {attribute.name!r} in the condition of a loop"
             raise needs_python(what, "write while True: and an if with a break")
+        if self.name_of(attribute) is not None:
+            return False
+        known = self.decided("attributes") or ()
+        if attribute.key in known:
+            what = f"changes the attribute {attribute.name!r} of an object that the loop finds"
+            raise needs_python(what, "name the object before the loop")
+        self.trace.table[(self.key, "attributes")] = (*known, attribute.key)
+        return True
+
+    def write(self, attribute: Attribute, before: Any) -> Any:
+        """Return what an attribute, which the loop carries, held before it."""
         name = self.name_of(attribute)
-        if name is None:
-            self.decide((*(self.decided("attributes") or ()), attribute.key), "attributes")
+        assert name is not None
         return self._untouched[name]
 
     def find_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -82,7 +82,8 @@ class OutsideAttributes:
             obj = _object_at(path, captures, read)
             return None if obj is None else self._attribute(trace, captures, obj, name, read)
 
-        trace.owned(Objects).find_outside = find
+        objects = trace.owned(Objects)
+        objects.find_outside, objects.read = find, read
 
     def write(
         self,

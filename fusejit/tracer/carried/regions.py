@@ -20,7 +20,7 @@ from fusejit.ir.source import Location
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.carried.attributes import Attribute
+from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, missing_key
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
@@ -191,6 +191,10 @@ class Region:
         return name in self.live or is_array(self._before.get(name))
 
     # -- attributes -------------------------------------------------------------------------------
+    def asks_for(self, attribute: Attribute) -> bool:
+        """Whether the trace has to start again before the region knows of a write."""
+        return False
+
     def write(self, attribute: Attribute, before: Any) -> Any:
         """Note that an attribute is about to be written inside; returns what it held in front.
 
@@ -214,6 +218,16 @@ class Region:
         self.names = (*self.names, label)
         self.live |= {label}
         return label
+
+    def allow_missing(self, held: Mapping[str, Any]) -> None:
+        """Trace again, if names are those of attributes that only some objects may have."""
+        known = len(self.trace.table)
+        for name, value in held.items():
+            attribute = self._attributes.get(name)
+            if attribute is not None and is_value(value) and attribute.key[0][0] != OUTSIDE:
+                self.trace.table.setdefault(missing_key(attribute), True)
+        if len(self.trace.table) > known:
+            raise Retrace
 
     def with_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the names hold, those of attributes included."""

@@ -149,6 +149,7 @@ class TracedIf(Region):
         assert self.predicate is not None
         blocks = self._then_block, self.trace.block
         sides = self._without_tuples(left, right)
+        self._allow_missing(*sides)
         kinds: dict[str, Joined] = {}
         seen: dict[tuple[int, int], Joined] = {}
         for name in sides[0]:
@@ -219,6 +220,15 @@ class TracedIf(Region):
             return ChosenResult(branches)
         kinds = " or ".join(map(describe, pair))
         return _untold(branches, f"is {kinds}, depending on a condition")
+
+    def _allow_missing(self, left: dict[str, Any], right: dict[str, Any]) -> None:
+        """Have attributes that one branch alone gives to an object be missing or not."""
+        pairs = {name: (left[name], right[name]) for name in left if name in self._attributes}
+        found = {}
+        for name, (one, other) in pairs.items():
+            if Undefined.is_unbound(one) is not Undefined.is_unbound(other):
+                found[name] = other if Undefined.is_unbound(one) else one
+        self.allow_missing(found)
 
     def _joined_with_none(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
         """What joins the object of one branch with none of the other."""
