@@ -239,6 +239,76 @@ class Interval:
         yield self.high
 
 
+class Ring:
+    def __init__(self, size):
+        self.data, self.start, self.count = np.zeros(size), 0, 0
+
+    def push(self, value):
+        self.data[(self.start + self.count) % len(self.data)] = value
+        if self.count == len(self.data):
+            self.start = (self.start + 1) % len(self.data)
+        else:
+            self.count += 1
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        """The values, the oldest first."""
+        for k in range(self.count):
+            yield self.data[(self.start + k) % len(self.data)]
+
+
+class Pairs:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        for k, v in enumerate(self.items):
+            yield k * v
+
+
+class Same:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        yield from self.items
+
+
+def last_values(x):
+    ring, spans = Ring(3), []
+    for v in x:
+        ring.push(v)
+        spans.append(max(ring) - min(ring))
+    total = 0.0
+    for v in ring:
+        total += v
+    return spans, total, len(ring)
+
+
+def generated(x):
+    total = 0.0
+    for v in Pairs(x):
+        total += v
+    for v in Same(x):
+        total += v
+    return total, sum(Pairs(x)), [2 * v for v in Same(x)]
+
+
+def changed_meanwhile(x):
+    ring = Ring(2)
+    ring.push(x[0])
+    ring.push(x[1])
+    total = 0.0
+    for v in ring:
+        total += v
+        ring.push(total)
+    later = zip(ring, x, strict=False)
+    ring.push(100.0)
+    return total, [a + b for a, b in later], [next(iter(ring)), next(iter(ring))]
+
+
 def in_an_interval(x):
     inside = Interval(0.0, 3.5)
     return [v in inside for v in (x[0], x[1])], x[2] not in inside
@@ -276,6 +346,9 @@ FUNCTIONS = [
     comprehensions,
     stepped,
     by_place,
+    last_values,
+    generated,
+    changed_meanwhile,
     in_an_interval,
     taken_apart,
     in_scopes,

@@ -16,6 +16,7 @@ from fusejit.errors import FusejitError
 from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
+from fusejit.tracer.capture.generated_items import Generated
 from fusejit.tracer.capture.operators import BINARY, UNARY, Operators
 from fusejit.tracer.flow.raises import caught_inside, trying
 from fusejit.tracer.flow.traced_if import decide
@@ -60,6 +61,7 @@ _ITERATED: dict[Any, slice] = {
 }
 """Functions that run over items, and which of their arguments have them."""
 
+_LATER = (enumerate, zip, map, filter, iter)  # take their items one by one
 _OF_ONE = (min, max, iter)  # run over items if that is their only argument
 _OPERATORS = {row.function: name for name, row in BINARY.items()}
 _UNARY = {function: name for name, function in UNARY.items()}
@@ -152,11 +154,12 @@ class AskedMethods:
         """What ``a, b = obj`` and ``f(*obj)`` take apart."""
         return self._limited(self.iterated(obj))
 
-    def iterated(self, obj: Any) -> Any:
-        """What a loop over ``obj`` runs over."""
+    def iterated(self, obj: Any, begins: bool = True) -> Any:
+        """What a loop over ``obj`` runs over, which begins now or later."""
         method = self._access.note_method(obj, "__iter__")
         if method is not None:
-            return self._items_of(self._invoke(method, (obj,), {}))
+            made = self._items_of(self._invoke(method, (obj,), {}))
+            return made.items() if isinstance(made, Generated) and begins else made
         if self._access.note_method(obj, "__getitem__") is None or hasattr(type(obj), "__iter__"):
             return obj
         self._access.note_absent(obj, "__iter__")
@@ -203,8 +206,10 @@ class AskedMethods:
         found = [k for k in places if self._is_iterated(args[k])]
         if not found:
             return NotImplemented
+        begins = function not in _LATER
         items = [
-            self._limited(self.iterated(arg)) if k in found else arg for k, arg in enumerate(args)
+            self._limited(self.iterated(arg, begins)) if k in found else arg
+            for k, arg in enumerate(args)
         ]
         return items[0] if function is iter else self._invoke(function, tuple(items), kwargs)
 

@@ -16,6 +16,7 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.asked_methods import AskedMethods
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.container_primitives import ContainerPrimitives
+from fusejit.tracer.capture.generated_items import Generated
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.capture.patterns import pattern_value, subject
 from fusejit.tracer.capture.slots import Slot
@@ -269,6 +270,15 @@ class FunctionPrimitives(ContainerPrimitives):
     choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects
+    def generated(self, source: Any, item: Any, is_taken_apart: bool) -> Generated:
+        """What an ``__iter__`` returns that runs over ``source()`` and yields ``item(..)``."""
+
+        def made(found: Any) -> Any:
+            parts = tuple(self.unpacked(found)) if is_taken_apart else (found,)
+            return self._invoke(item, parts, {})
+
+        return Generated(lambda: self._invoke(source, (), {}), made)
+
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""
         return self._invoke(function, args, kwargs)

@@ -32,6 +32,7 @@ from fusejit.tracer.capture.rewrite_operators import OperatorRewriter
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_name
 from fusejit.tracer.source.changed_displays import changed_displays
+from fusejit.tracer.source.generated_items import with_generated_items
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
 from fusejit.tracer.source.loop_targets import with_named_items
 from fusejit.tracer.source.memo_tables import with_memo_tables
@@ -63,6 +64,7 @@ def rewrite_node(
     recursions: set[ast.AST] = set()
     with_memo_tables(node, helper)
     with_named_items(node, helper)
+    with_generated_items(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
         recursions |= set() if loop is None else {loop}
