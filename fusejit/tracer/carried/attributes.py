@@ -18,7 +18,7 @@ from typing import Any
 from fusejit.dataclass import dataclass
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.locations import current_location
+from fusejit.tracer.program.locations import current_location, needs_python
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 _MISSING = "missing"
@@ -88,6 +88,7 @@ class Objects:
         self._made: dict[int, tuple[tuple[Any, ...], Any, tuple[Any, ...]]] = {}  # by id
         self._by_key: dict[tuple[Any, ...], Any] = {}
         self._missing: dict[tuple[int, str], Attribute] = {}
+        self._frozen: set[int] = set()  # that regions take apart, or have put together
         self._perhaps_own: set[int] = set()  # objects with attributes that may be their class's
         self.read: Callable[[Any, str], Any] = getattr  # as the program does
         self.find_outside: Callable[[tuple[Any, ...]], Attribute | None] = lambda key: None
@@ -130,9 +131,32 @@ class Objects:
         """An attribute that may be missing, where None says so."""
         return self._missing.get((id(obj), name)) if self._missing else None
 
+    # -- objects that regions take apart ----------------------------------------------------------
+    def is_whole(self, obj: Any) -> bool:
+        """Whether the program has made an object, which has all that its attributes tell."""
+        return id(obj) in self._made and id(obj) not in self._perhaps_own
+
+    def freeze(self, obj: Any) -> None:
+        """Have nothing change an object, nor ask which object it is, from now on."""
+        self._frozen.add(id(obj))
+
+    def note_copy(self, trace: Trace, obj: Any) -> None:
+        """Note an object that stands for one that the program has made."""
+        getattr(obj, "__dict__", None)
+        key = ("copy", len(self._made))
+        self._made[id(obj)] = (key, obj, tuple(trace.regions))
+        self._by_key[key] = obj
+        self.freeze(obj)
+
+    def require_identity(self, obj: Any) -> None:
+        """Refuse to ask which object it is."""
+        if id(obj) in self._frozen:
+            what = f"asks which {type(obj).__name__} it is, after a loop or a conditional"
+            raise needs_python(what, "compare what they hold")
+
     def is_told_by_attributes(self, obj: Any) -> bool:
         """Whether an object has the attributes that it has for the program, and no others."""
-        return id(obj) not in self._perhaps_own
+        return id(obj) not in self._perhaps_own and id(obj) not in self._frozen
 
     def all_missing(self) -> list[Attribute]:
         """All attributes that may be missing."""
@@ -141,7 +165,10 @@ class Objects:
     def write(self, trace: Trace, obj: Any, name: str) -> None:
         """Note that the program is about to write an attribute."""
         known = self._made.get(id(obj))
-        if known is None:
+        if id(obj) in self._frozen:
+            what = f"changes a {type(obj).__name__} that a loop or a conditional has bound"
+            raise needs_python(what, "make another object, or change one that keeps its name")
+        if known is None or not trace.regions:
             return
         key, _, made_inside = known
         attribute = Attribute((key, name), obj, name)
@@ -181,5 +208,5 @@ def note_write(trace: Trace, attribute: Attribute, made_inside: tuple[Any, ...] 
 def write_attribute(obj: Any, name: str) -> None:
     """Note that the program is about to write an attribute: see `Objects.write`."""
     trace = running_trace()
-    if trace is not None and trace.regions:
+    if trace is not None:
         trace.owned(Objects).write(trace, obj, name)

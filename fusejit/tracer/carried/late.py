@@ -10,6 +10,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.containers import OWNED
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.records import record_of
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
 from fusejit.tracer.lists.displays import Displays
@@ -146,6 +147,8 @@ def late_of(
         made.is_copied = loop.origins.may_be_another(now)
         made.has_object = made.is_copied and loop.origins.is_tracked()
         return made
+    if record_of(now) is not None and not loop.decided("record", name):
+        loop.decide(True, "record", name)
     loop.trace.owned(Displays).try_traced(loop.trace, now)
     if isinstance(now, OWNED) and now.home is loop.trace.block:
         return LateContainer(loop, name, now)

@@ -17,7 +17,9 @@ from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
-from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
+from fusejit.tracer.carried.records import Record, are_records
+from fusejit.tracer.carried.regions import Region, RegionNames, describe
+from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
@@ -202,6 +204,8 @@ class LoopRegion(Region):
 
     def peel_or_refuse(self, name: str, before: Any, now: Any) -> NoReturn:
         """Trace the first iteration by itself; if it is, no kind carries both objects."""
+        if are_records(before, now) and not self.decided("record", name):
+            self.decide(True, "record", name)
         self.peel_first()
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
         raise unsupported(
@@ -359,7 +363,8 @@ class LoopRegion(Region):
         for name, (kind, items, flag) in self._tuples.items():
             held: Any = self.look_up(names, name)
             if not is_tuple_like(held, kind, len(items), flag is not None):
-                if held is None or isinstance(held, OptionalTuple):
+                is_none = held is None or isinstance(held, OptionalTuple)
+                if is_none and not issubclass(kind, Record):
                     zeros = (zero(type_of(self.carried[item].seen)) for item in items)
                     self.decide((kind, *zeros), "tuple", name)
                 self.peel_or_refuse(name, tuple_of(kind, items), held)

@@ -84,6 +84,7 @@ class OutsideAttributes:
 
         objects = trace.owned(Objects)
         objects.find_outside, objects.read = find, read
+        captures.require_identity = objects.require_identity
 
     def write(
         self,

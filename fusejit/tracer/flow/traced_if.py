@@ -37,16 +37,16 @@ from fusejit.tracer.carried.joined import (
     Same,
 )
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
+from fusejit.tracer.carried.records import Record, are_records, take_apart
 from fusejit.tracer.carried.regions import (
     Region,
     RegionNames,
     describe,
-    flag_of,
     is_array,
     is_held,
-    items_of,
     same_object,
 )
+from fusejit.tracer.carried.tuple_parts import flag_of, items_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
@@ -215,6 +215,8 @@ class TracedIf(Region):
         lists = joined_container(branches, self._before.get(name), name in self.live)
         if lists is not None:
             return lists
+        if are_records(*pair) and not self.decided("record", name):
+            self.decide(True, "record", name)
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
@@ -270,7 +272,10 @@ class TracedIf(Region):
         """Both sides, with tuples of one length taken apart: each item is joined by itself."""
         sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for name in left:
-            pair = (left[name], right[name])
+            pair: tuple[Any, ...] = (left[name], right[name])
+            if self.decided("record", name) and not any(o is None for o in pair):
+                parts_of = [take_apart(o, self._carried_attributes()) for o in pair]
+                pair = tuple(o if r is None else r for o, r in zip(pair, parts_of, strict=True))
             shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
             may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
             for side, obj in zip(sides, pair, strict=True):
@@ -313,10 +318,14 @@ def _is_like(obj: Any, other: Any) -> bool:
     if isinstance(obj, Undefined) or obj is None:
         return True
     obj = items_of(obj) or obj
-    if not is_tuple(other):
-        return not is_tuple(obj)
+    if not _is_taken_apart(other):
+        return not _is_taken_apart(obj)
     is_same_kind = type(obj) is type(other) and len(obj) == len(other)
     return is_same_kind and all(map(_is_like, obj, other))
+
+
+def _is_taken_apart(obj: Any) -> bool:
+    return is_tuple(obj) or isinstance(obj, Record)
 
 
 def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:

@@ -101,6 +101,7 @@ class CaptureRegistry:
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
         self._overwritten: set[Path] = set()
+        self.require_identity: Callable[[object], None] = lambda obj: None
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
         self.entry_stubs: list[FunctionType] = []
 
@@ -179,6 +180,7 @@ class CaptureRegistry:
 
     def identify(self, obj: object) -> None:
         """The program compares the identity of an object: record that it is this very one."""
+        self.require_identity(obj)
         path = self.path_of(obj)
         if path is None:
             return
@@ -202,6 +204,8 @@ class CaptureRegistry:
     def _use(self, obj: object, author_of: Callable[[type], MethodAuthor], use: str) -> None:
         """Special methods are given an object whose type alone is known, if no value is."""
         path = self.path_of(obj)
+        if path is None and author_of is compared_by and type(obj).__eq__ is object.__eq__:
+            self.require_identity(obj)
         if path is None or self.is_container_copy(obj) or is_identified(obj):
             return
         maker = author_of(type(obj))
