@@ -362,6 +362,22 @@ def test_whole(function):
         assert repr(decorate(function, jit=False, fullgraph=True)(x)) == repr(function(x))
 
 
+class Money(float):
+    def __add__(self, other):
+        return Money(100.0)
+
+    def __rmul__(self, other):
+        return Money(7.0)
+
+    def __eq__(self, other):
+        return NotImplemented
+
+
+def numbers_of_a_subclass(x):
+    m, n = Money(2.0), len(x)
+    return x[0] * m, n * m, m + x[1], n == m, m == n, m == 2.0
+
+
 def missing(x):
     return Vector(x[0], x[1]) + 1.0
 
@@ -417,6 +433,7 @@ def in_containers(x):
 @pytest.mark.parametrize(
     "function",
     [
+        numbers_of_a_subclass,
         *(missing, missing_reflected, missing_comparison, negative_length, not_a_bool),
         *(no_iterator, caught, array_on_the_left, in_containers),
     ],

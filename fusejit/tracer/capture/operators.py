@@ -68,6 +68,7 @@ UNARY: dict[str, Callable[..., Any]] = {
 _COMPARED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _NOTHING_KNOWN = (*CONSTANT_TYPES, list, tuple, dict, set, frozenset, range, slice)
 """Types of Python whose operators know nothing of other classes: they return NotImplemented."""
+_HEAP_TYPE = 1 << 9  # of classes that are no types of C
 _OF_OBJECTS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 _OF_ARRAYS = (
     *("__array_ufunc__", "__array_priority__", "__array__", "__array_interface__"),
@@ -223,11 +224,14 @@ class Operators:
 
 
 def _has_any(obj: Any, names: tuple[str, ...]) -> bool:
-    """Whether the class of an object has one of these methods in Python."""
+    """Whether the class of an object has one of these methods in Python.
+
+    Subclasses of numbers, text and containers are left out: Python and NumPy take them for those.
+    """
     kind = type(obj)
-    return not isinstance(obj, type) and any(
-        is_user_function(class_attribute(kind, name)[1]) for name in names
-    )
+    if isinstance(obj, type) or not all(b.__flags__ & _HEAP_TYPE for b in kind.__mro__[:-1]):
+        return False
+    return any(is_user_function(class_attribute(kind, name)[1]) for name in names)
 
 
 def _differ(subclass: type, kind: type, name: str) -> bool:
