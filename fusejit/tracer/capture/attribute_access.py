@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.builder.trace import current_trace, running_trace
 from fusejit.tracer.carried.attributes import write_attribute
-from fusejit.tracer.host import effects
+from fusejit.tracer.carried.missing_attributes import present, require_all, require_number
+from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
-from fusejit.tracer.program.active_trace import ACTIVE
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_module,
@@ -72,7 +72,7 @@ class AttributeAccess:
         self._made_here = made_here
         self._native: set[type] = set(_NATIVE_TYPES)
 
-    def _is_native(self, cls: type) -> bool:
+    def is_native(self, cls: type) -> bool:
         """Whether objects of a type know themselves what to do: builtins and traced objects."""
         if cls in self._native:
             return True
@@ -87,7 +87,7 @@ class AttributeAccess:
     def attr(self, obj: Any, name: str) -> Any:
         """``obj.name``."""
         cls = type(obj)
-        if self._is_native(cls):
+        if self.is_native(cls):
             if is_traced_type(cls) and hasattr(cls, "user_attribute"):
                 return obj.user_attribute(name)
             return known_attribute(obj, name)
@@ -118,7 +118,7 @@ class AttributeAccess:
             self._captures.absent(path.attribute(name))
             raise
         if isinstance(value, MethodType):
-            self._note_class(obj)
+            self.note_class(obj)
             if isinstance(value.__func__, FunctionType):
                 self._captures.read(path.attribute(name).attribute("__func__"), value.__func__)
             return value
@@ -133,7 +133,9 @@ class AttributeAccess:
             raise unsupported(what, "import it at the top of the file")
         if isinstance(obj, type):
             owner, raw = class_attribute(obj, name)
-        value = native_getattr(obj, name)
+        if name == "__dict__":
+            require_all(obj, "reads all attributes")
+        value = present(obj, name, native_getattr(obj, name))
         if owner is None or (name in getattr(obj, "__dict__", ()) and not isinstance(obj, type)):
             return value
         return self._member(obj, owner, name, raw, value)
@@ -198,7 +200,7 @@ class AttributeAccess:
         made_by = ITEMS_OF.get(type(obj))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
-        if self._is_native(type(obj)):
+        if self.is_native(type(obj)):
             kind = getattr(obj, "scalar_type", None) if is_traced_type(type(obj)) else None
             if kind in (bool, int, float, complex):
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
@@ -225,20 +227,22 @@ class AttributeAccess:
                 raise _not_assignable(obj, name)
             native_setattr(obj, name, value)
             return
-        if not self._is_native(type(obj)):
+        if not self.is_native(type(obj)):
             if self._is_there(obj, name, value) or self._writes_later(obj, name, value):
                 return
-            self._refuse_write(obj, f"attribute {name!r}")
             owner, raw = class_attribute(type(obj), name)
-            if isinstance(raw, property) and owner is not None and is_user_function(raw.fset):
+            is_property = isinstance(raw, property) and is_user_function(raw.fset)
+            if owner is not None and is_property and not _has_setattr(obj):
                 self._note_member(obj, owner, name, "fset", raw.fset)
                 self._invoke(raw.fset, (obj, value), {})
                 return
+            self._refuse_write(obj, f"attribute {name!r}")
             method = self.note_method(obj, "__setattr__")
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
                 return
             write_attribute(obj, name)
+            require_number(obj, name, value)
         native_setattr(obj, name, value)
 
     def delete_attr(self, obj: Any, name: str) -> None:
@@ -246,6 +250,7 @@ class AttributeAccess:
         if is_traced_type(type(obj)):
             raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
+        require_all(obj, "takes away an attribute")
         native_delattr(obj, name)
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:
@@ -301,12 +306,11 @@ class AttributeAccess:
     def _writes_later(self, obj: Any, name: str, value: Any) -> bool:
         """Whether an attribute of a captured object is written by an effect of the call."""
         path = self._captures.path_of(obj)
-        if path is None or isinstance(obj, type | ModuleType | FunctionType):
+        trace = running_trace()
+        if path is None or isinstance(obj, type | ModuleType | FunctionType) or trace is None:
             return False
-        if ACTIVE.get() is None or not effects.write_attribute(path, obj, name, value):
-            return False
-        self._captures.overwrite(path.attribute(name), value)
-        return True
+        outside = trace.owned(OutsideAttributes)
+        return outside.write(trace, self._captures, obj, name, value, self.attr)
 
     @staticmethod
     def _holds(obj: Any, key: Any, value: Any) -> bool:
@@ -333,7 +337,7 @@ class AttributeAccess:
     def note_method(self, obj: Any, name: str) -> FunctionType | None:
         """A special method written in Python by the user, found on the class; else None."""
         cls = type(obj)
-        if self._is_native(cls) or isinstance(obj, type):
+        if self.is_native(cls) or isinstance(obj, type):
             return None
         owner, raw = class_attribute(cls, name)
         if owner is None or not isinstance(raw, FunctionType) or not is_user_function(raw):
@@ -350,14 +354,27 @@ class AttributeAccess:
         self._note_member(cls, owner, name, "" if inner is raw else "__func__", inner)
         return inner
 
-    def _note_class(self, obj: Any) -> None:
+    def note_absent(self, obj: Any, name: str) -> None:
+        """Note that the class of an object has no such method."""
+        path = self._class_path(obj, type(obj))
+        if path is not None and not hasattr(type, name):
+            self._captures.absent(path.attribute(name))
+
+    def note_default(self, obj: Any, name: str, default: Any) -> None:
+        """Note that the class of an object has a method of `object`."""
+        path = self._class_path(obj, type(obj))
+        if path is not None:
+            self._captures.require(path.attribute(name), default)
+
+    def note_class(self, obj: Any) -> None:
+        """Note the class of an object from outside."""
         path = self._captures.path_of(obj)
         if path is not None and not isinstance(obj, type):
             self._captures.note(path.attribute("__class__"), type(obj))
 
     def _class_path(self, obj: Any, owner: type) -> Path | None:
         """A path of ``owner``, a base of the class of ``obj`` (or of ``obj``, a class)."""
-        self._note_class(obj)
+        self.note_class(obj)
         known = self._captures.path_of(owner)
         if known is not None:
             return known
@@ -381,6 +398,11 @@ def _not_assignable(obj: Any, name: str) -> Exception:
     if hasattr(np.ndarray, name):
         return needs_python(f"writes the attribute {name!r} of an array", _ATTRIBUTE_REMEDY)
     return numpy_raises(f"AttributeError: no attribute {name!r} can be set")
+
+
+def _has_setattr(obj: Any) -> bool:
+    """Whether a method of the user's writes the attributes of an object."""
+    return isinstance(class_attribute(type(obj), "__setattr__")[1], FunctionType)
 
 
 def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:

@@ -16,7 +16,9 @@ from fusejit.frame_readers import is_stop
 from fusejit.identity import own_signature
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import ActiveCalls, native_call
+from fusejit.tracer.capture.asked_methods import AskedMethods
 from fusejit.tracer.capture.attribute_access import AttributeAccess, class_attribute
+from fusejit.tracer.capture.operators import Operators
 from fusejit.tracer.carried.attributes import Objects, write_attribute
 from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.flow.conditions import not_
@@ -91,6 +93,8 @@ class Calls:
         self._made_here = made_here
         self.active = ActiveCalls()
         self.access = AttributeAccess(captures, self.invoke, made_here)
+        operators = Operators(captures, self.access, self.invoke)
+        self.asked = AskedMethods(self.access, self.invoke, operators)
         self._special: dict[Any, Callable[..., Any]] = {
             getattr: self._getattr,
             hasattr: self._hasattr,
@@ -114,6 +118,10 @@ class Calls:
             return self.invoke(original, args, kwargs)  # a function of `fusejit.numpy`
         if any(map(_is_of_payload, args)):
             return native_call(function, args, kwargs)
+        if kind is BuiltinFunctionType or kind is type:
+            asked = self.asked.call(function, args, kwargs)
+            if asked is not NotImplemented:
+                return asked
         if kind is FunctionType and self._made_here(function):
             return self.active.make(function, lambda: function, args, kwargs)
         handler = self._trace.handler(function)

@@ -21,6 +21,8 @@ from fusejit.outcome import overlap
 from fusejit.tracer.builder.equal_symbols import substitute_equal_symbols
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.capture.traced_results import Results
+from fusejit.tracer.carried.missing_attributes import end_missing
+from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.flow.raises import refuse_deferred_raises
 from fusejit.tracer.indexing.integer_overflow import check_overflows
 from fusejit.tracer.lists.traced_list import Capacities
@@ -32,6 +34,8 @@ from fusejit.tracer.values.storage import CopiesReadInLoops
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     """Complete the graph and describe how the function's result is put together."""
     _require_unchanged_containers(trace, location)
+    end_missing(trace)
+    trace.owned(OutsideAttributes).write_back(trace)
     structure = Results(trace, result, location).structure
     _require_separate_memory(trace)
     for copy in trace.owned(CopiesReadInLoops):  # a later iteration may read it after a store
@@ -43,6 +47,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph, trace.undoes)
     _require_undoable(trace)
+    trace.owned(OutsideAttributes).require_whole(trace.graph)
     refuse_deferred_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)

@@ -9,6 +9,7 @@ from typing import Any
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
+from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import native_call
 from fusejit.tracer.capture.attribute_access import WATCHED
 from fusejit.tracer.capture.calls import Calls
@@ -16,6 +17,7 @@ from fusejit.tracer.capture.function_primitives import FunctionPrimitives
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.slots import native_operator
+from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_numpy_source
 from fusejit.tracer.program.captures import CaptureRegistry, defaults_of, keyword_defaults_of
 from fusejit.tracer.program.fallback import Fallback, Retrace
@@ -102,6 +104,7 @@ class CaptureSession:
                     self.access,
                     self.call,
                     self._calls.exact,
+                    self._calls.asked,
                 )
                 activation.definitely_assigned = form.definitely_assigned
                 bound = form.bind(function, activation)
@@ -138,6 +141,8 @@ class CaptureSession:
 
     def run(self, arguments: Mapping[str, Any], begin: Callable[[], None] | None = None) -> Any:
         """Run the entry on traced values by parameter name, after ``begin``."""
+        if (trace := running_trace()) is not None:
+            trace.owned(OutsideAttributes).begin(trace, self.captures, self.access.attr)
         for name, traced in arguments.items():
             self.captures.register(Path("arg", name), traced)
         args, kwargs = positional_and_keyword(self.entry, arguments)

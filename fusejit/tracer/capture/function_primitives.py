@@ -13,13 +13,14 @@ from typing import Any, NoReturn
 from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.capture.asked_methods import AskedMethods
 from fusejit.tracer.capture.attribute_access import AttributeAccess
+from fusejit.tracer.capture.container_primitives import ContainerPrimitives
+from fusejit.tracer.capture.generated_items import Generated
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.capture.patterns import pattern_value, subject
-from fusejit.tracer.capture.slots import Slot, native_operator
+from fusejit.tracer.capture.slots import Slot
 from fusejit.tracer.carried.regions import RegionNames
-from fusejit.tracer.containers.comprehensions import comprehension, looped_list
-from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
 from fusejit.tracer.flow import recursions
 from fusejit.tracer.flow.conditions import (
     and_,
@@ -33,16 +34,14 @@ from fusejit.tracer.flow.conditions import (
     or_value,
     stop_flag,
 )
-from fusejit.tracer.flow.filled_arrays import FilledArray, filled, numbered
+from fusejit.tracer.flow.filled_arrays import numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
-from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import needs_kernel_keys
-from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.callables import (
     function_name,
     is_library_module,
@@ -53,7 +52,6 @@ from fusejit.tracer.program.captures import CaptureRegistry, closure_path, globa
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
-from fusejit.tracer.program.unrolling import within_budget
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
@@ -62,7 +60,7 @@ from fusejit.tracer.values.undefined import bound
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
-class FunctionPrimitives:
+class FunctionPrimitives(ContainerPrimitives):
     """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
 
     Parameters
@@ -87,6 +85,7 @@ class FunctionPrimitives:
         access: AttributeAccess,
         invoke: Invoke,
         exact: Callable[[Any], Any],
+        asked: AskedMethods,
     ) -> None:
         self._function = function
         self._path = path
@@ -101,7 +100,10 @@ class FunctionPrimitives:
         self._closure: dict[str, Any] = {}
         self.attr = access.attr
         self.item = access.item
-        self.augment = access.augment
+        self._operators = operators = asked.operators
+        self._asked = asked
+        self.binary, self.unary = operators.binary, operators.unary
+        self.manager, self.unpacked = asked.manager, asked.unpacked
         self.formatted = exact
         self.text = functools.partial(f_string, exact, invoke)
         self.same_object = functools.partial(same_object, captures)
@@ -175,7 +177,8 @@ class FunctionPrimitives:
         """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
         if (trace := running_trace()) is None:
             return NativeLoop(iterable)
-        loop = TracedFor(trace, self._key(line, column), iterable, RegionNames(*names))
+        items = self._asked.iterated(iterable)
+        loop = TracedFor(trace, self._key(line, column), items, RegionNames(*names))
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
@@ -227,79 +230,6 @@ class FunctionPrimitives:
         branches.definitely_assigned = self.definitely_assigned
         return branches
 
-    def displayed(self, kind: str, items: Any, line: int, column: int, is_changed: bool) -> Any:
-        """A list, dictionary or set that the program's text makes."""
-        is_tuple_of_set = kind == "Set" and type(items) is tuple
-        if is_tuple_of_set and not all(map(is_hashed_natively, items)):
-            return self._invoke(set, (items,), {})  # which calls the program's own methods
-        return displayed(kind, self._key(line, column), items, is_changed)
-
-    def repeated_list(
-        self, items: Any, count: Any, line: int, column: int, is_changed: bool
-    ) -> Any:
-        """``[x, y] * count``."""
-        return repeated(self._key(line, column), items, count, is_changed)
-
-    def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
-        """``[x, y] + xs``, or the other way round."""
-        if not (isinstance(left, list | AnyList) and isinstance(right, list | AnyList)):
-            return native_operator(operator.add, left, right)
-        return joined(self._key(line, column), left, right, is_changed)
-
-    def swapped_items(self, items: Any, left: Any, right: Any) -> None:
-        """``xs[i], xs[j] = xs[j], xs[i]``."""
-        if isinstance(items, TracedList) and items.holds_lists():
-            items.swap(left, right)
-            return
-        held = self.item(items, right), self.item(items, left)
-        for place, item in zip((left, right), held, strict=True):
-            self._access.store_item(items, place, item)
-
-    def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
-        """The container that a loop fills for a comprehension; None if Python does."""
-        return looped_list(self._key(line, column), items, kind)
-
-    def comprehension(self, function: Any, items: Any, line: int, column: int) -> Any:
-        """The list of a comprehension, which ``function`` makes."""
-        return comprehension(self._key(line, column), self._invoke, function, items)
-
-    def filled(
-        self, function: Any, items: Any, dtype: Any, is_sure: bool, line: int, column: int
-    ) -> FilledArray | None:
-        """The array that a loop fills instead of a list; None if Python makes the list."""
-        return filled(self._key(line, column), function, items, dtype, is_sure)
-
-    def is_filled(self, array: FilledArray | None) -> bool:
-        """Whether there is such an array."""
-        return array is not None
-
-    def put_item(self, array: FilledArray, place: Any, value: Any) -> None:
-        """Store an item of a list."""
-        array.put(place, value)
-
-    def add_item(
-        self, array: FilledArray | None, place: Any, append: Any, item: Any, is_new: bool
-    ) -> None:
-        """Store an item, or append it; ``is_new`` tells of a list that has no name."""
-        if array is None:
-            self._invoke(append, (item,), {})
-        else:
-            array.put(place, tuple(item) if is_new else item)
-
-    def end_of_items(self, array: FilledArray | None) -> None:
-        """The end of the loop over them."""
-        if array is not None:
-            array.end()
-
-    def taken(self, array: FilledArray | None, items: Any) -> Any:
-        """What NumPy makes an array of: the array, or Python's list."""
-        return items if array is None else array.result()
-
-    def array_of(self, array: FilledArray) -> Any:
-        """The array, filled."""
-        array.end()
-        return array.result()
-
     def chain(self, first: Any, name: str, second: Any, *others: Any) -> Any:
         """``first < second < others[1]()``; see `chain`."""
         return chain(self.compared, first, name, second, *others)
@@ -314,7 +244,11 @@ class FunctionPrimitives:
             self.operand(right)
         if is_tuple(left) and is_tuple(right) and needs_kernel_keys((left, right)):
             return compared_tuples(name, left, right)
-        return native_operator(getattr(operator, name), left, right)
+        return self._operators.compared(name, left, right)
+
+    def augmented(self, name: str, old: Any, value: Any) -> Any:
+        """What ``old += value`` binds; ``name`` is that of `operator`."""
+        return self._operators.in_place(name, old, self._access.augment(old, value))
 
     memo_key, memo_value = staticmethod(recursions.memo_key), staticmethod(recursions.memo_value)
     require_cache = staticmethod(recursions.require_cache)
@@ -323,7 +257,6 @@ class FunctionPrimitives:
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)
-    items = staticmethod(within_budget)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)
@@ -338,6 +271,15 @@ class FunctionPrimitives:
     choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects
+    def generated(self, source: Any, item: Any, is_taken_apart: bool) -> Generated:
+        """What an ``__iter__`` returns that runs over ``source()`` and yields ``item(..)``."""
+
+        def made(found: Any) -> Any:
+            parts = tuple(self.unpacked(found)) if is_taken_apart else (found,)
+            return self._invoke(item, parts, {})
+
+        return Generated(lambda: self._invoke(source, (), {}), made)
+
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""
         return self._invoke(function, args, kwargs)
@@ -349,12 +291,14 @@ class FunctionPrimitives:
     def attr_slot(self, obj: Any, name: str) -> Slot:
         """A target ``obj.name``."""
         access = self._access
-        return Slot(access.attr, access.store_attr, access.delete_attr, (obj, name))
+        changes = access.store_attr, access.delete_attr
+        return Slot(access.attr, *changes, (obj, name), self.augmented)
 
     def item_slot(self, obj: Any, key: Any) -> Slot:
         """A target ``obj[key]``."""
         access = self._access
-        return Slot(access.item, access.store_item, access.delete_item, (obj, key))
+        changes = access.store_item, access.delete_item
+        return Slot(access.item, *changes, (obj, key), self.augmented)
 
     def caught(self, depth: int) -> None:
         """The user's ``except`` must not swallow what stops the trace."""
@@ -384,6 +328,9 @@ class FunctionPrimitives:
 
     def contained(self, item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
         """``item in container``."""
+        found = self._asked.contains(container, item)
+        if found is not NotImplemented:
+            return found
         self._captures.compare(item)
         self._captures.compare(container)
         return contained(item, container, is_in)

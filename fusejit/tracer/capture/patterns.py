@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.tracer.carried.missing_attributes import require_all
 from fusejit.tracer.flow.same_objects import is_told_by_patterns
 from fusejit.tracer.program.callables import is_traced_type
 from fusejit.tracer.program.captures import CaptureRegistry
@@ -26,6 +27,7 @@ def subject(captures: CaptureRegistry, obj: Any, asks_identity: bool = False) ->
     if path is not None and not captures.is_container_copy(obj):
         what = f"matches {captures.described(path)}"
         raise needs_python(what, "test its attributes with if")
+    require_all(obj, "matches the attributes")
     return obj
 
 

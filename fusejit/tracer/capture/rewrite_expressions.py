@@ -8,21 +8,9 @@ from typing import Any
 
 from fusejit.syntax import has_plain_format, walk, with_location
 from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
-from fusejit.tracer.program.locations import LATER, OWN
+from fusejit.tracer.program.locations import LATER
 from fusejit.tracer.source.bound_names import Comprehension
-from fusejit.tracer.source.changed_displays import is_list
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
-
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Is: "is_",
-    ast.IsNot: "is_not",
-}
 
 
 class ExpressionRewriter(ast.NodeTransformer):
@@ -190,53 +178,9 @@ class ExpressionRewriter(ast.NodeTransformer):
             parts.append(with_location(triple, part))
         return self._callback("text", node, *parts)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        operands = self._all([node.left, *node.comparators])
-        only = node.ops[0] if len(node.ops) == 1 else None
-        is_positive = isinstance(only, (ast.Is, ast.In))
-        asked = None
-        if isinstance(only, (ast.Is, ast.IsNot)):
-            asked = self._callback("same_object", node, *operands)
-        elif isinstance(only, (ast.In, ast.NotIn)) and self.has_callbacks:
-            asked = self._callback("contained", node, *operands, _membership(node))
-        if asked is not None:
-            return asked if is_positive else self._callback("not_", node, asked)
-        names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
-        is_chain = len(names) == len(node.ops) > 1
-        is_native = not is_chain or not self.has_callbacks or has_walrus(node)
-        if len(names) == 1 and not any(map(_is_constant, operands)):
-            return self._callback("compared", node, names[0], *operands)
-        for at, operator in enumerate(node.ops):
-            pair = operands[at : at + 2]
-            if isinstance(operator, (ast.Is, ast.IsNot)) and is_native:
-                operands[at : at + 2] = [self._callback("identity", o, o) for o in pair]
-            elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
-                operands[at : at + 2] = [self._callback("operand", o, o) for o in pair]
-        node.left, *node.comparators = operands
-        if is_native:
-            return node
-        first, second, *others = operands
-        pairs = zip(names[1:], map(_later, others), strict=True)
-        later: list[ast.expr | str] = [part for pair in pairs for part in pair]
-        return self._callback("chain", node, first, names[0], second, *later)
-
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
         self.generic_visit(node)
         node.value = self._callback("formatted", node.value, node.value)
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        sides = node.left, node.right
-        repeated = next((side for side in sides if isinstance(side, ast.List)), None)
-        is_joined = isinstance(node.op, ast.Add) and any(map(is_list, sides))
-        self.generic_visit(node)
-        if is_joined and self.has_callbacks:
-            return self._callback("joined_list", node, node.left, node.right, *self._about(node))
-        if isinstance(node.op, ast.Mult) and repeated is not None and self.has_callbacks:
-            sides = (node.left, node.right) if repeated is sides[0] else (node.right, node.left)
-            return self._callback("repeated_list", node, *sides, *self._about(node))
-        if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            node.right = self._callback("formatted", node.right, node.right)
         return node
 
     def _about(self, node: ast.expr) -> list[ast.expr]:
@@ -254,7 +198,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = list(map(self._hashed, node.elts))
         items: ast.expr = node
-        if not all(map(_is_constant, node.elts)):  # Python gives constants an order of their own
+        if not all(map(is_constant, node.elts)):  # Python gives constants an order of their own
             items = with_location(ast.Tuple(elts=node.elts, ctx=ast.Load()), node)
         elif not self.has_callbacks:
             return node
@@ -275,7 +219,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.value = self._hashed(node.value)
             return node
         new: ast.expr = self.visit(node)
-        return new if _is_constant(new) else self._callback("operand", new, new)
+        return new if is_constant(new) else self._callback("operand", new, new)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)
@@ -331,7 +275,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not self.has_callbacks or has_walrus(node):
             return node
-        return self._callback("choose", node, node.test, *map(_later, (node.body, node.orelse)))
+        return self._callback("choose", node, node.test, *map(later, (node.body, node.orelse)))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
@@ -340,32 +284,14 @@ class ExpressionRewriter(ast.NodeTransformer):
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         if node not in self._tests:
             name = f"{name.rstrip('_')}_value"
-        return self._callback(name, node, node.values[0], *map(_later, node.values[1:]))
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        if isinstance(node.op, ast.Not):
-            self._only_truth(node.operand)
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Not) and self.has_callbacks:
-            return self._callback("not_", node, node.operand)
-        return node
+        return self._callback(name, node, node.values[0], *map(later, node.values[1:]))
 
 
-def _is_constant(node: ast.expr) -> bool:
+def is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _membership(node: ast.Compare) -> ast.Lambda:
-    """``lambda item, container: item in container``: Python asks the objects of the user's."""
-    names = (f"{OWN} item", f"{OWN} container")
-    item, container = (with_location(ast.Name(name, ctx=ast.Load()), node) for name in names)
-    test = with_location(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
-    operands = [with_location(ast.arg(arg=name), node) for name in names]
-    arguments = ast.arguments([], operands, None, [], [], None, [])
-    return with_location(ast.Lambda(args=arguments, body=test), node)
-
-
-def _later(node: ast.expr) -> ast.Lambda:
+def later(node: ast.expr) -> ast.Lambda:
     """``lambda: node``, in a frame that is no frame of the user's."""
     mark = with_location(ast.arg(arg=LATER), node)
     none = with_location(ast.Constant(value=None), node)
@@ -388,9 +314,3 @@ def swapped_items(node: ast.Assign) -> tuple[ast.expr, ast.expr, ast.expr] | Non
             if len({*parts[:4]}) == 1 and parts[4:6] == parts[6:]:
                 return a, i, j
     return None
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
-    )

@@ -27,11 +27,14 @@ from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.capture.appended_lists import appended_lists_as_arrays
 from fusejit.tracer.capture.generators import reductions_as_loops
 from fusejit.tracer.capture.rewrite_control import ControlBuilder
-from fusejit.tracer.capture.rewrite_expressions import ExpressionRewriter, has_walrus, swapped_items
+from fusejit.tracer.capture.rewrite_expressions import has_walrus, swapped_items
+from fusejit.tracer.capture.rewrite_operators import OperatorRewriter
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_name
 from fusejit.tracer.source.changed_displays import changed_displays
+from fusejit.tracer.source.generated_items import with_generated_items
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
+from fusejit.tracer.source.loop_targets import with_named_items
 from fusejit.tracer.source.memo_tables import with_memo_tables
 from fusejit.tracer.source.recursion import loop_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
@@ -60,6 +63,8 @@ def rewrite_node(
     changed: set[ast.AST] = set()
     recursions: set[ast.AST] = set()
     with_memo_tables(node, helper)
+    with_named_items(node, helper)
+    with_generated_items(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
         recursions |= set() if loop is None else {loop}
@@ -79,7 +84,7 @@ def rewrite_node(
     return rewriter.rewrite(node), helper
 
 
-class _Rewriter(ExpressionRewriter):
+class _Rewriter(OperatorRewriter):
     def __init__(
         self,
         scopes: dict[ScopeNode, Scope],
@@ -195,17 +200,9 @@ class _Rewriter(ExpressionRewriter):
             return self._statement("swapped_items", node, *map(self.visit, swapped))
         self.generic_visit(node)
         node.value = self._bound(node.value)
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
-        value = self.visit(node.value)
-        if isinstance(node.target, ast.Name):
-            name = self.scope.mangle(node.target.id)
-            if self.scope.origin(name) in (Origin.OWN, Origin.CLASS):
-                old = with_location(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
-                value = self._callback("augment", node, self.visit(old), value)
-        node.target = self.visit(node.target)
-        node.value = value
+        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+            is_only = len(node.targets) == 1
+            node.value = self._unpacked(node.value) if is_only else node.value
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
@@ -296,6 +293,12 @@ class _Rewriter(ExpressionRewriter):
         ]
 
     visit_Import = visit_ImportFrom = _import
+
+    def visit_With(self, node: ast.With) -> ast.With:
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = self._callback("manager", item.context_expr, item.context_expr)
+        return node
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         subject = self._callback("subject", node.subject, self.visit(node.subject))

@@ -36,7 +36,6 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshaped import give_own_memory
-from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods

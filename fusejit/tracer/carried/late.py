@@ -10,6 +10,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.containers import OWNED
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
+from fusejit.tracer.carried.records import record_of
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
 from fusejit.tracer.lists.displays import Displays
@@ -131,6 +132,7 @@ def late_of(
 ) -> Late:
     """Find the kind of a name that holds ``now`` at the end of the body, beside ``names``."""
     if not loop.runs and not loop.is_sure(name, loop.before(name)):
+        loop.allow_missing({name: now})
         return Late(loop, name, only_inside(name))
     if isinstance(now, SymbolicNumber) and now.affine is not None:
         return LateInteger(loop, name, now)
@@ -145,6 +147,8 @@ def late_of(
         made.is_copied = loop.origins.may_be_another(now)
         made.has_object = made.is_copied and loop.origins.is_tracked()
         return made
+    if record_of(now) is not None and not loop.decided("record", name):
+        loop.decide(True, "record", name)
     loop.trace.owned(Displays).try_traced(loop.trace, now)
     if isinstance(now, OWNED) and now.home is loop.trace.block:
         return LateContainer(loop, name, now)

@@ -17,7 +17,9 @@ from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
-from fusejit.tracer.carried.regions import Region, RegionNames, describe, flag_of, is_tuple_like
+from fusejit.tracer.carried.records import Record, are_records
+from fusejit.tracer.carried.regions import Region, RegionNames, describe
+from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
@@ -202,6 +204,8 @@ class LoopRegion(Region):
 
     def peel_or_refuse(self, name: str, before: Any, now: Any) -> NoReturn:
         """Trace the first iteration by itself; if it is, no kind carries both objects."""
+        if are_records(before, now) and not self.decided("record", name):
+            self.decide(True, "record", name)
         self.peel_first()
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
         raise unsupported(
@@ -282,14 +286,24 @@ class LoopRegion(Region):
             raise Fallback("later iterations of a loop read a broadcast array; copy it")
 
     # -- names -------------------------------------------------------------------------------------
-    def write(self, attribute: Attribute, before: Any) -> Any:
-        """Trace again with an attribute that the loop carries; returns what that held before it."""
+    def asks_for(self, attribute: Attribute) -> bool:
+        """Decide that the loop carries an attribute; whether that is new."""
         if self.is_asked:
             what = f"changes the attribute {attribute.name!r} in the condition of a loop"
             raise needs_python(what, "write while True: and an if with a break")
+        if self.name_of(attribute) is not None:
+            return False
+        known = self.decided("attributes") or ()
+        if attribute.key in known:
+            what = f"changes the attribute {attribute.name!r} of an object that the loop finds"
+            raise needs_python(what, "name the object before the loop")
+        self.trace.table[(self.key, "attributes")] = (*known, attribute.key)
+        return True
+
+    def write(self, attribute: Attribute, before: Any) -> Any:
+        """Return what an attribute, which the loop carries, held before it."""
         name = self.name_of(attribute)
-        if name is None:
-            self.decide((*(self.decided("attributes") or ()), attribute.key), "attributes")
+        assert name is not None
         return self._untouched[name]
 
     def find_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -349,7 +363,8 @@ class LoopRegion(Region):
         for name, (kind, items, flag) in self._tuples.items():
             held: Any = self.look_up(names, name)
             if not is_tuple_like(held, kind, len(items), flag is not None):
-                if held is None or isinstance(held, OptionalTuple):
+                is_none = held is None or isinstance(held, OptionalTuple)
+                if is_none and not issubclass(kind, Record):
                     zeros = (zero(type_of(self.carried[item].seen)) for item in items)
                     self.decide((kind, *zeros), "tuple", name)
                 self.peel_or_refuse(name, tuple_of(kind, items), held)

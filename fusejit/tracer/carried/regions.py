@@ -20,7 +20,9 @@ from fusejit.ir.source import Location
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.carried.attributes import Attribute
+from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, missing_key
+from fusejit.tracer.carried.records import take_apart
+from fusejit.tracer.carried.tuple_parts import flag_of, item_at, items_of
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
@@ -153,7 +155,7 @@ class Region:
         base, *places = name.split("[")
         obj = names.get(base, UNDEFINED)
         for place in places:
-            obj = _item(obj, place.rstrip("]"))
+            obj = item_at(obj, place.rstrip("]"))
         return self._seen(obj, name)
 
     def _seen(self, obj: Any, name: str) -> Any:
@@ -191,6 +193,10 @@ class Region:
         return name in self.live or is_array(self._before.get(name))
 
     # -- attributes -------------------------------------------------------------------------------
+    def asks_for(self, attribute: Attribute) -> bool:
+        """Whether the trace has to start again before the region knows of a write."""
+        return False
+
     def write(self, attribute: Attribute, before: Any) -> Any:
         """Note that an attribute is about to be written inside; returns what it held in front.
 
@@ -214,6 +220,16 @@ class Region:
         self.names = (*self.names, label)
         self.live |= {label}
         return label
+
+    def allow_missing(self, held: Mapping[str, Any]) -> None:
+        """Trace again, if names are those of attributes that only some objects may have."""
+        known = len(self.trace.table)
+        for name, value in held.items():
+            attribute = self._attributes.get(name)
+            if attribute is not None and is_value(value) and attribute.key[0][0] != OUTSIDE:
+                self.trace.table.setdefault(missing_key(attribute), True)
+        if len(self.trace.table) > known:
+            raise Retrace
 
     def with_attributes(self, names: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the names hold, those of attributes included."""
@@ -255,6 +271,8 @@ class Region:
         Of one that may be None there is a flag as well, which is true for the tuple.
         """
         held = items_of(obj)
+        if held is None and self.decided("record", name.partition("[")[0]):
+            held = take_apart(obj, self._carried_attributes())
         if held is None:
             return {name: obj}
         may_be_none |= isinstance(obj, OptionalTuple)
@@ -269,6 +287,11 @@ class Region:
         if flag is not None:
             made[flag] = obj.tag if isinstance(obj, OptionalTuple) else True
         return made
+
+    def _carried_attributes(self) -> list[Attribute]:
+        """The attributes that this region and those around it carry."""
+        regions = {id(region): region for region in (*self.trace.regions, self)}
+        return [one for region in regions.values() for one in region._attributes.values()]
 
     def put_together(self, name: str, held: Mapping[str, Any]) -> Any:
         """What a name holds, from what it or the items of its tuple hold."""
@@ -306,37 +329,6 @@ def _holds(held: Any, storage: Storage) -> bool:
         return False
     root = held.storage.root
     return root is storage or storage in root.copied_from
-
-
-def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
-    """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
-    if obj is None or isinstance(obj, OptionalTuple):
-        obj = items_of(obj) if may_be_none else None
-        if obj is None:
-            return may_be_none
-    return type(obj) is kind and bool(len(obj) == count)
-
-
-def items_of(obj: Any) -> Any:
-    """The tuple that an object is, or may be; None if there is none."""
-    if isinstance(obj, OptionalTuple):
-        return obj.items
-    return obj if is_tuple(obj) else None
-
-
-def flag_of(name: str) -> str:
-    """The name of the bool that says whether ``name`` holds a tuple, not None."""
-    return f"{name}[?]"
-
-
-def _item(obj: Any, place: str) -> Any:
-    """What the name of a part of a tuple holds: an item, or the flag."""
-    if place == "?":
-        return obj.tag if isinstance(obj, OptionalTuple) else obj is not None
-    held, at = items_of(obj), int(place)
-    if held is None:
-        return ABSENT if obj is None else UNDEFINED
-    return held[at] if at < len(held) else UNDEFINED
 
 
 def is_array(obj: Any) -> bool:

@@ -16,7 +16,7 @@ from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow.raises import ASSERTS
-from fusejit.tracer.flow.traced_if import TracedIf, decide
+from fusejit.tracer.flow.traced_if import TracedIf, decide, is_asked_for_truth
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.checks import COMPUTED
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
@@ -58,7 +58,8 @@ def _joined(goes_on: bool, first: Any, *others: Callable[[], Any]) -> Any:
             later = others[position:]
 
             def rest(later: Any = later) -> Any:
-                return truth_of(_joined(goes_on, later[0](), *later[1:]))
+                last = _joined(goes_on, later[0](), *later[1:])
+                return truth_of(decide(last) if is_asked_for_truth(last) else last)
 
             sides = (rest, lambda: False) if goes_on else (lambda: True, rest)
             return _chosen(truth, *sides)

@@ -24,7 +24,7 @@ import numpy as np
 from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.carried.attributes import Attribute
 from fusejit.tracer.carried.chosen_results import ChosenResult, OnlyResult, may_be_chosen
 from fusejit.tracer.carried.containers import OWNED, JoinedContainer, join_aliases, joined_container
@@ -37,16 +37,16 @@ from fusejit.tracer.carried.joined import (
     Same,
 )
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
+from fusejit.tracer.carried.records import Record, are_records, take_apart
 from fusejit.tracer.carried.regions import (
     Region,
     RegionNames,
     describe,
-    flag_of,
     is_array,
     is_held,
-    items_of,
     same_object,
 )
+from fusejit.tracer.carried.tuple_parts import flag_of, items_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
@@ -54,6 +54,7 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
 from fusejit.tracer.ops.traced_text import OF_TEXT, is_string
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
+from fusejit.tracer.program.callables import CONSTANT_TYPES, is_user_function
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import OWN, current_span, user_frames
 from fusejit.tracer.source.jumps import is_result
@@ -149,6 +150,7 @@ class TracedIf(Region):
         assert self.predicate is not None
         blocks = self._then_block, self.trace.block
         sides = self._without_tuples(left, right)
+        self._allow_missing(*sides)
         kinds: dict[str, Joined] = {}
         seen: dict[tuple[int, int], Joined] = {}
         for name in sides[0]:
@@ -216,11 +218,22 @@ class TracedIf(Region):
             return lists
         if all(map(is_string, pair)):
             return JoinedNumber(branches, OF_TEXT)
+        if are_records(*pair) and not self.decided("record", name):
+            self.decide(True, "record", name)
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
         kinds = " or ".join(map(describe, pair))
         return _untold(branches, f"is {kinds}, depending on a condition")
+
+    def _allow_missing(self, left: dict[str, Any], right: dict[str, Any]) -> None:
+        """Have attributes that one branch alone gives to an object be missing or not."""
+        pairs = {name: (left[name], right[name]) for name in left if name in self._attributes}
+        found = {}
+        for name, (one, other) in pairs.items():
+            if Undefined.is_unbound(one) is not Undefined.is_unbound(other):
+                found[name] = other if Undefined.is_unbound(one) else one
+        self.allow_missing(found)
 
     def _joined_with_none(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
         """What joins the object of one branch with none of the other."""
@@ -262,7 +275,10 @@ class TracedIf(Region):
         """Both sides, with tuples of one length taken apart: each item is joined by itself."""
         sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for name in left:
-            pair = (left[name], right[name])
+            pair: tuple[Any, ...] = (left[name], right[name])
+            if self.decided("record", name) and not any(o is None for o in pair):
+                parts_of = [take_apart(o, self._carried_attributes()) for o in pair]
+                pair = tuple(o if r is None else r for o, r in zip(pair, parts_of, strict=True))
             shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
             may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
             for side, obj in zip(sides, pair, strict=True):
@@ -305,10 +321,14 @@ def _is_like(obj: Any, other: Any) -> bool:
     if isinstance(obj, Undefined) or obj is None:
         return True
     obj = items_of(obj) or obj
-    if not is_tuple(other):
-        return not is_tuple(obj)
+    if not _is_taken_apart(other):
+        return not _is_taken_apart(obj)
     is_same_kind = type(obj) is type(other) and len(obj) == len(other)
     return is_same_kind and all(map(_is_like, obj, other))
+
+
+def _is_taken_apart(obj: Any) -> bool:
+    return is_tuple(obj) or isinstance(obj, Record)
 
 
 def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:
@@ -336,4 +356,19 @@ def decide(condition: Any) -> Any:
                 return bool(condition)
         except Varies:
             return truth_of(condition)
+    if is_asked_for_truth(condition):
+        return decide(current_trace().inlined(_truth_of_object, (condition,)))
     return bool(condition)
+
+
+def is_asked_for_truth(obj: Any) -> bool:
+    """Whether a method of the user's tells the truth of an object."""
+    if type(obj) in CONSTANT_TYPES or running_trace() is None:
+        return False
+    methods = (getattr(type(obj), name, None) for name in ("__bool__", "__len__"))
+    return any(map(is_user_function, methods))
+
+
+def _truth_of_object(obj: Any) -> Any:
+    """``bool(obj)``, in the program: the method is traced."""
+    return bool(obj)

@@ -24,6 +24,7 @@ from fusejit.tracer.program.callables import CONSTANT_TYPES
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_span, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _CONVERSIONS = {ord("r"): "repr", ord("s"): "str", ord("a"): "ascii"}
 
@@ -122,8 +123,11 @@ def printed(*args: Any, **kwargs: Any) -> None:
 
 
 def emit_effect(
-    name: str, args: Sequence[Any], kwargs: dict[str, Any], objects: Sequence[Path] = ()
-) -> None:
+    name: str,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    objects: Sequence[Path] = (),
+) -> HostCall:
     """Emit an effect without a result: the function ``name`` with these arguments.
 
     ``objects`` are given to it before them.
@@ -141,31 +145,25 @@ def emit_effect(
     )
     trace.emit(op)
     trace.effects[op] = current_span()
+    return op
 
 
-def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
-    """``obj.name = value`` of a captured object, as an effect; False where that is refused.
+def may_be_written(obj: Any, name: str, value: Any) -> bool:
+    """Whether an attribute of a captured object can be written once the kernels have run.
 
-    Behind it the program sees the new value. Only numbers, text and None are written, outside of
-    loops and conditionals that are compiled, and to the only object of its type: two names could be
+    Only numbers, text and None are written, and to the only object of its type: two names could be
     one object in another call, and what is read of an object is read when the call begins.
     """
     trace = current_trace()
     is_number = isinstance(value, SymbolicNumber) or (
         isinstance(value, TracedArray) and not value.ndim
     )
+    is_number |= is_union_scalar(value)
     if not is_number and type(value) not in (*CONSTANT_TYPES, np.bool_):
         return False
-    if (
-        trace.block is not trace.graph.block
-        or len(trace.captured_reads.paths_to_type(type(obj))) != 1
-    ):
+    if len(trace.captured_reads.paths_to_type(type(obj))) != 1:
         return False
-    if "__setattr__" in _members(type(obj)) or not _is_data_attribute(type(obj), name):
-        return False
-    emit_effect("builtins.setattr", (name, value), {}, (path,))
-    trace.captured_reads.overwrite(obj, path.attribute(name), value)
-    return True
+    return "__setattr__" not in _members(type(obj)) and _is_data_attribute(type(obj), name)
 
 
 def _is_data_attribute(cls: type, name: str) -> bool:

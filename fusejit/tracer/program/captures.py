@@ -101,6 +101,7 @@ class CaptureRegistry:
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
         self._overwritten: set[Path] = set()
+        self.require_identity: Callable[[object], None] = lambda obj: None
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
         self.entry_stubs: list[FunctionType] = []
 
@@ -108,6 +109,10 @@ class CaptureRegistry:
         """Where an open or copied object was found; None for everything made in the trace."""
         entry = self._objects.get(id(obj))
         return None if entry is None else entry[0]
+
+    def object_at(self, path: Path) -> object | None:
+        """The open or copied object that was found at a path; None if there is none."""
+        return next((obj for at, obj in self._objects.values() if at == path), None)
 
     def described(self, path: Path) -> str:
         """An object that must not change, and where it comes from, for messages."""
@@ -175,15 +180,14 @@ class CaptureRegistry:
 
     def identify(self, obj: object) -> None:
         """The program compares the identity of an object: record that it is this very one."""
+        self.require_identity(obj)
         path = self.path_of(obj)
         if path is None:
             return
         if self.is_container_copy(obj):
             what = f"compares the identity of {path.user_text()}"
             raise unsupported(what, "compare contents instead")
-        if path not in self._identified:
-            self._identified.add(path)
-            self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
+        self.require(path, obj)
 
     def compare(self, obj: object, depth: int = 3) -> None:
         """The program compares or hashes an object, or what a container of its own holds."""
@@ -200,6 +204,8 @@ class CaptureRegistry:
     def _use(self, obj: object, author_of: Callable[[type], MethodAuthor], use: str) -> None:
         """Special methods are given an object whose type alone is known, if no value is."""
         path = self.path_of(obj)
+        if path is None and author_of is compared_by and type(obj).__eq__ is object.__eq__:
+            self.require_identity(obj)
         if path is None or self.is_container_copy(obj) or is_identified(obj):
             return
         maker = author_of(type(obj))
@@ -240,6 +246,12 @@ class CaptureRegistry:
         place = place_of_served(entry_stub)  # somebody has assigned attributes
         cell = path.attribute("__closure__").item(place)
         return inner, cell.attribute("cell_contents").attribute("function")
+
+    def require(self, path: Path, obj: object) -> None:
+        """Record that the variant is right only if this very object is found."""
+        if path not in self._identified:
+            self._identified.add(path)
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""

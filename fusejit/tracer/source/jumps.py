@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 
 from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, with_location
+from fusejit.tracer.source.live_names import is_context
 from fusejit.tracer.source.new_statements import statement_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -200,7 +201,7 @@ class Jumps:
             return [node], True, set()
         if isinstance(node, ast.With):
             node.body, ends, flags = self._block(node.body)
-            return [node], ends, flags
+            return [node], ends and not is_context(node), flags
         if isinstance(node, ast.While) and _binds(node.test) and not _has_jump(node.orelse):
             return self._loop(_with_test_inside(node))
         if isinstance(node, ast.For | ast.While):

@@ -179,7 +179,8 @@ class CapturedReads:
     def _read(self, path: Path, obj: Any) -> Any:
         kind = type(obj)
         for owner in self.written:
-            if kind is type(owner) or obj is getattr(owner, "__dict__", None):
+            is_of_owner = kind is dict and obj is getattr(owner, "__dict__", None)
+            if kind is type(owner) or is_of_owner:
                 what = f"reads {path.user_text()}, which may be an object that was written to above"
                 raise unsupported(what, "read it before the attribute is written")
         if kind in (np.ndarray, np.memmap):

@@ -1,0 +1,108 @@
+"""Callbacks about the containers that a function's text makes: displays and comprehensions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fusejit.tracer.capture.asked_methods import AskedMethods
+from fusejit.tracer.capture.attribute_access import AttributeAccess
+from fusejit.tracer.capture.slots import native_operator
+from fusejit.tracer.containers.comprehensions import comprehension, looped_list
+from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
+from fusejit.tracer.flow.filled_arrays import FilledArray, filled
+from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.unrolling import within_budget
+
+
+class ContainerPrimitives:
+    """Those of `FunctionPrimitives`, which says what function it is."""
+
+    item: Callable[[Any, Any], Any]
+    _access: AttributeAccess
+    _asked: AskedMethods
+    _invoke: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+    def _key(self, line: int, column: int) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def items(self, iterable: Any) -> Iterable[Any]:
+        """What a comprehension that Python runs runs over."""
+        return within_budget(self._asked.iterated(iterable))
+
+    def displayed(self, kind: str, items: Any, line: int, column: int, is_changed: bool) -> Any:
+        """A list, dictionary or set that the program's text makes."""
+        is_tuple_of_set = kind == "Set" and type(items) is tuple
+        if is_tuple_of_set and not all(map(is_hashed_natively, items)):
+            return self._invoke(set, (items,), {})  # which calls the program's own methods
+        return displayed(kind, self._key(line, column), items, is_changed)
+
+    def repeated_list(
+        self, items: Any, count: Any, line: int, column: int, is_changed: bool
+    ) -> Any:
+        """``[x, y] * count``."""
+        return repeated(self._key(line, column), items, count, is_changed)
+
+    def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
+        """``[x, y] + xs``, or the other way round."""
+        if not (isinstance(left, list | AnyList) and isinstance(right, list | AnyList)):
+            return native_operator(operator.add, left, right)
+        return joined(self._key(line, column), left, right, is_changed)
+
+    def swapped_items(self, items: Any, left: Any, right: Any) -> None:
+        """``xs[i], xs[j] = xs[j], xs[i]``."""
+        if isinstance(items, TracedList) and items.holds_lists():
+            items.swap(left, right)
+            return
+        held = self.item(items, right), self.item(items, left)
+        for place, item in zip((left, right), held, strict=True):
+            self._access.store_item(items, place, item)
+
+    def looped_list(self, items: Any, kind: str, line: int, column: int) -> Any:
+        """The container that a loop fills for a comprehension; None if Python does."""
+        return looped_list(self._key(line, column), items, kind)
+
+    def comprehension(self, function: Any, items: Any, line: int, column: int) -> Any:
+        """The list of a comprehension, which ``function`` makes."""
+        items = self._asked.iterated(items)
+        return comprehension(self._key(line, column), self._invoke, function, items)
+
+    def filled(
+        self, function: Any, items: Any, dtype: Any, is_sure: bool, line: int, column: int
+    ) -> FilledArray | None:
+        """The array that a loop fills instead of a list; None if Python makes the list."""
+        items = self._asked.iterated(items)
+        return filled(self._key(line, column), function, items, dtype, is_sure)
+
+    def is_filled(self, array: FilledArray | None) -> bool:
+        """Whether there is such an array."""
+        return array is not None
+
+    def put_item(self, array: FilledArray, place: Any, value: Any) -> None:
+        """Store an item of a list."""
+        array.put(place, value)
+
+    def add_item(
+        self, array: FilledArray | None, place: Any, append: Any, item: Any, is_new: bool
+    ) -> None:
+        """Store an item, or append it; ``is_new`` tells of a list that has no name."""
+        if array is None:
+            self._invoke(append, (item,), {})
+        else:
+            array.put(place, tuple(item) if is_new else item)
+
+    def end_of_items(self, array: FilledArray | None) -> None:
+        """The end of the loop over them."""
+        if array is not None:
+            array.end()
+
+    def taken(self, array: FilledArray | None, items: Any) -> Any:
+        """What NumPy makes an array of: the array, or Python's list."""
+        return items if array is None else array.result()
+
+    def array_of(self, array: FilledArray) -> Any:
+        """The array, filled."""
+        array.end()
+        return array.result()

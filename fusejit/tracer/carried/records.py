@@ -1,0 +1,93 @@
+"""Objects that a name is bound to anew: carried as the numbers that their attributes hold.
+
+``place = place + speed * dt`` binds the name to another object in each iteration. A region that has
+found this takes the object apart, as it does tuples, and makes another one of what it carries. So
+the program must not tell the two apart: neither is changed from there on, nor asked for its
+identity (see `Objects`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar
+
+from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.carried.attributes import Objects
+from fusejit.tracer.ops.union_types import is_value
+from fusejit.tracer.program.locations import needs_python
+
+_HEAP_TYPE = 1 << 9
+_REMEDY = "give the new object a name of its own"
+
+
+class Record(tuple[Any, ...]):
+    """What the attributes of an object of one class hold; each class has a subclass of this."""
+
+    __slots__ = ()
+    made_of: ClassVar[type]
+    names: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        """An object of the class whose attributes hold the items."""
+        made: Any = object.__new__(cls.made_of)
+        for name, item in zip(cls.names, items, strict=True):
+            object.__setattr__(made, name, item)
+        trace = running_trace()
+        assert trace is not None
+        trace.owned(Objects).note_copy(trace, made)
+        return made
+
+
+@functools.lru_cache(maxsize=1024)
+def _record_type(made_of: Hashable, names: tuple[str, ...]) -> type[Record]:
+    members = {"__slots__": (), "made_of": made_of, "names": names, "__module__": __name__}
+    return type("Record", (Record,), members)
+
+
+def record_of(obj: Any) -> Record | None:
+    """The record of an object that the trace has made, if numbers are all that it holds."""
+    trace = running_trace()
+    if trace is None or not trace.owned(Objects).is_whole(obj):
+        return None
+    kind: Any = type(obj)
+    if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
+        return None
+    slots = [s for base in kind.__mro__[:-1] for s in _slots(base)]
+    names = [*getattr(obj, "__dict__", ()), *(s for s in slots if hasattr(obj, s))]
+    values = [object.__getattribute__(obj, name) for name in names]
+    if not names or not all(map(_may_be_carried, values)):
+        return None
+    order = sorted(range(len(names)), key=names.__getitem__)
+    made = _record_type(kind, tuple(names[k] for k in order))
+    return tuple.__new__(made, [values[k] for k in order])
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    found = vars(kind).get("__slots__", ())
+    names = (found,) if isinstance(found, str) else tuple(found)
+    return tuple(n for n in names if n not in ("__dict__", "__weakref__"))
+
+
+def _may_be_carried(value: Any) -> bool:
+    return is_value(value) or type(value) in (bool, int, float)
+
+
+def are_records(left: Any, right: Any) -> bool:
+    """Whether two objects can be carried as one record."""
+    first, second = record_of(left), record_of(right)
+    return first is not None and type(first) is type(second)
+
+
+def take_apart(obj: Any, attributes: Iterable[Any]) -> Record | None:
+    """The record of an object that nothing changes any more; ``attributes`` are those carried."""
+    found = record_of(obj)
+    trace = running_trace()
+    if found is None or trace is None:
+        return None
+    if any(attribute.obj is obj for attribute in attributes):
+        kind = type(obj).__name__
+        raise needs_python(f"changes a {kind} in a loop that binds its name again", _REMEDY)
+    trace.owned(Objects).freeze(obj)
+    return found

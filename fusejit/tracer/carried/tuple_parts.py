@@ -1,0 +1,44 @@
+"""The parts of tuples, and of objects that are carried as tuples are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.tracer.carried.records import Record, record_of, take_apart
+from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
+from fusejit.tracer.values.union_scalar import OptionalTuple
+
+
+def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
+    """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
+    if issubclass(kind, Record):
+        obj = record_of(obj)
+    if obj is None or isinstance(obj, OptionalTuple):
+        obj = items_of(obj) if may_be_none else None
+        if obj is None:
+            return may_be_none
+    return type(obj) is kind and bool(len(obj) == count)
+
+
+def items_of(obj: Any) -> Any:
+    """The tuple that an object is, or may be; None if there is none."""
+    if isinstance(obj, OptionalTuple):
+        return obj.items
+    return obj if is_tuple(obj) or isinstance(obj, Record) else None
+
+
+def flag_of(name: str) -> str:
+    """The name of the bool that says whether ``name`` holds a tuple, not None."""
+    return f"{name}[?]"
+
+
+def item_at(obj: Any, place: str) -> Any:
+    """What the name of a part of a tuple holds: an item, or the flag."""
+    if place == "?":
+        return obj.tag if isinstance(obj, OptionalTuple) else obj is not None
+    held, at = items_of(obj), int(place)
+    held = take_apart(obj, ()) if held is None else held
+    if held is None:
+        return ABSENT if obj is None else UNDEFINED
+    return held[at] if at < len(held) else UNDEFINED
