@@ -16,6 +16,7 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.capture.patterns import pattern_value, subject
+from fusejit.tracer.capture.recursion_primitives import Invoke, RecursionPrimitives
 from fusejit.tracer.capture.slots import Slot, native_operator
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
@@ -44,25 +45,17 @@ from fusejit.tracer.host.effects import text
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.program.callables import (
-    function_name,
-    is_library_module,
-    is_library_object,
-    is_numpy_source,
-)
+from fusejit.tracer.program.callables import is_library_module, is_library_object, is_numpy_source
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
 from fusejit.tracer.program.unrolling import within_budget
-from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import bound
 
-Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
-
-class FunctionPrimitives:
+class FunctionPrimitives(RecursionPrimitives):
     """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
 
     Parameters
@@ -88,12 +81,9 @@ class FunctionPrimitives:
         invoke: Invoke,
         exact: Callable[[Any], Any],
     ) -> None:
-        self._function = function
+        super().__init__(function, captures, access, invoke)
         self._path = path
         self._entry = entry
-        self._captures = captures
-        self._access = access
-        self._invoke = invoke
         self.definitely_assigned: frozenset[str] = (
             frozenset()
         )  # see `fusejit.tracer.source.definite_assignment`
@@ -192,29 +182,6 @@ class FunctionPrimitives:
         """The loop of a function that calls itself, which reads no name before it binds it."""
         loop = self.while_(line, column, *names)
         return loop if isinstance(loop, NativeLoop) else loop.begin_recursion()
-
-    def require_itself(self, function: Any) -> None:
-        """The function that a recursion calls is the one that runs: its name was not rebound."""
-        own = getattr(function, "__func__", function)
-        if is_entry_stub(own):
-            own = self._captures.decorated(own, None)[0]
-        code = getattr(own, "__code__", None)
-        if code is not self._function.__code__ and code is not sys._getframe(1).f_code:
-            what = f"calls {function_name(function)}, which another function has wrapped"
-            raise needs_python(what, "write the recursion as a loop")
-
-    def index_of(self, bound: Any) -> Any:
-        """A bound of a range."""
-        return self._invoke(operator.index, (bound,), {})
-
-    def length_of(self, items: Any) -> Any:
-        """How many items a loop runs over that reads them by their places."""
-        recursions.require_sequence(items)
-        return self._invoke(len, (items,), {})
-
-    def item_at(self, items: Any, place: Any) -> Any:
-        """The item at a place of them."""
-        return self._access.item(items, place)
 
     def if_(
         self, condition: Any, line: int, column: int, *names: tuple[str, ...]
@@ -315,10 +282,6 @@ class FunctionPrimitives:
             return compared_tuples(name, left, right)
         return native_operator(getattr(operator, name), left, right)
 
-    memo_key, memo_value = staticmethod(recursions.memo_key), staticmethod(recursions.memo_value)
-    require_cache = staticmethod(recursions.require_cache)
-    require_depth = staticmethod(recursions.require_depth)
-    require_range = staticmethod(recursions.require_range)
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)

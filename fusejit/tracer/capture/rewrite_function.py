@@ -35,6 +35,7 @@ from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_o
 from fusejit.tracer.source.memo_tables import with_memo_tables
 from fusejit.tracer.source.recursion import loop_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
+from fusejit.tracer.source.shared_names import with_shared_names
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
 
 _TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
@@ -60,6 +61,7 @@ def rewrite_node(
     changed: set[ast.AST] = set()
     recursions: set[ast.AST] = set()
     with_memo_tables(node, helper)
+    with_shared_names(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
         recursions |= set() if loop is None else {loop}

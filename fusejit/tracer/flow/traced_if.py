@@ -152,7 +152,8 @@ class TracedIf(Region):
         seen: dict[tuple[int, int], Joined] = {}
         for name in sides[0]:
             pair = sides[0][name], sides[1][name]
-            one = self._joined(Branches(self.trace, name, pair, blocks), names)
+            branches = Branches(self.trace, name, pair, blocks)
+            one = self._joined(branches, names, self._has_two_names(name, sides))
             is_array_ = isinstance(one, JoinedArray)  # the same one for names of the same objects
             kinds[name] = seen.setdefault((id(pair[0]), id(pair[1])), one) if is_array_ else one
         contents = [*dict.fromkeys(kinds.values())]
@@ -194,7 +195,15 @@ class TracedIf(Region):
         held = {name: made[one] for name, one in kinds.items()}
         return {name: self.put_together(name, held) for name in left}
 
-    def _joined(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
+    def _has_two_names(self, name: str, sides: tuple[dict[str, Any], dict[str, Any]]) -> bool:
+        """Whether a branch has given a container two names that are read later."""
+        return any(
+            isinstance(side[name], TracedContainer)
+            and any(side[n] is side[name] for n in self.live - {name} if n in side)
+            for side in sides
+        )
+
+    def _joined(self, branches: Branches, names: Mapping[str, Any], has_two_names: bool) -> Joined:
         """What joins the objects that a name holds in either branch."""
         name, pair = branches.name, branches.sides
         if same_object(self.trace, *pair):
@@ -210,8 +219,9 @@ class TracedIf(Region):
             return JoinedArray(self._told(branches, names))
         elif self._prefix_buffers.is_cut(name, *pair):
             return self._prefix_buffers.put(self._told(branches, names))
-        lists = joined_container(branches, self._before.get(name), name in self.live)
-        if lists is not None:
+        place = self.place_of(name)
+        lists = joined_container(branches, self._before.get(name), name in self.live, place)
+        if lists is not None and not has_two_names:
             return lists
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
