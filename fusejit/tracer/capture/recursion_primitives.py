@@ -12,11 +12,14 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.carried.attributes import Objects
 from fusejit.tracer.flow import recursions
+from fusejit.tracer.flow.saved_names import SavedNames
 from fusejit.tracer.program.callables import function_name
 from fusejit.tracer.program.captures import CaptureRegistry
-from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.locations import current_location, needs_python
 from fusejit.tracer.program.shared_names import SharedNames
 from fusejit.tracer.source.entry_stubs import is_entry_stub
+from fusejit.tracer.values.operand_types import represented_type
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -39,7 +42,7 @@ class RecursionPrimitives:
     memo_key, memo_value = staticmethod(recursions.memo_key), staticmethod(recursions.memo_value)
     require_cache = staticmethod(recursions.require_cache)
     require_depth = staticmethod(recursions.require_depth)
-    require_range = staticmethod(recursions.require_range)
+    require_builtin = staticmethod(recursions.require_builtin)
 
     def shared_names(self) -> SharedNames:
         """The object that holds the names which inner functions rebind."""
@@ -47,6 +50,24 @@ class RecursionPrimitives:
         if trace is not None:
             trace.owned(Objects).note(trace, made)
         return made
+
+    def saved_names(self, place: int) -> SavedNames | list[Any]:
+        """The stack for what names hold while a function calls itself."""
+        if (trace := running_trace()) is None:
+            return []
+        key = trace.visit(("saved", place, self._function.__qualname__, current_location()))
+        return SavedNames(trace, key)
+
+    def save(self, stack: SavedNames | list[Any], held: tuple[Any, ...]) -> None:
+        """Save what names hold."""
+        if isinstance(stack, list):
+            stack.append(held)
+        else:
+            stack.push(held)
+
+    def restored(self, stack: SavedNames | list[Any], count: int) -> Any:
+        """What the names hold again."""
+        return stack.pop() if isinstance(stack, list) else stack.pop(count)
 
     def require_itself(self, function: Any) -> None:
         """The function that a recursion calls is the one that runs: its name was not rebound."""
@@ -60,6 +81,8 @@ class RecursionPrimitives:
 
     def index_of(self, bound: Any) -> Any:
         """A bound of a range."""
+        if not is_union_scalar(bound) and represented_type(bound) is int:
+            return bound
         return self._invoke(operator.index, (bound,), {})
 
     def length_of(self, items: Any) -> Any:

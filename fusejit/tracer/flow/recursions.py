@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 from typing import Any
@@ -43,10 +44,10 @@ def returned(name: str, result: Any) -> Any:
     return result
 
 
-def require_range(function: Any) -> None:
-    """Require that ``range`` is Python's."""
-    if function is not range:
-        raise needs_python("has another range than Python's", "give it another name")
+def require_builtin(function: Any, name: str) -> None:
+    """Require that a name is that of Python's function."""
+    if function is not getattr(builtins, name):
+        raise needs_python(f"has another {name} than Python's", "give it another name")
 
 
 def require_cache(function: Any) -> None:

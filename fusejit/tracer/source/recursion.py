@@ -9,12 +9,12 @@
         return a + count(n - 2)                 if n < 2:
                                                     result, at = 1, -1
                                                 else:
-                                                    saved1.append(n)
+                                                    saved1.append((n,))
                                                     pending.append(1)
                                                     n, at = n - 1, 0
                                             if at == 1:
                                                 a = result
-                                                saved2.append(a)
+                                                saved2.append((a,))
                                                 pending.append(2)
                                                 n, at = n - 2, 0
                                             if at == 2:
@@ -24,9 +24,9 @@
                                                     break
                                                 now = pending.pop()
                                                 if now == 1:
-                                                    n, at = saved1.pop(), 1
+                                                    (n,), at = saved1.pop(), 1
                                                 if now == 2:
-                                                    a, at = saved2.pop(), 2
+                                                    (a,), at = saved2.pop(), 2
                                         return result
 
 The body is cut into blocks at each call of the function. A call saves the names that are read
@@ -99,12 +99,17 @@ def _saving(
     assert behind is not None
     before: list[ast.stmt] = []
     calls, saved = cut.name("pending"), cut.name(f"saved{behind.number}")
-    held = names[0] if len(names) == 1 else f"({', '.join(names)},)"
+    held = f"({', '.join(names)},)"
     restore: list[ast.stmt] = []
     if names:
-        before.append(cut.assign(saved, ast.List([], ast.Load()), at))
-        block.body.append(cut.text(f"{saved}.append({held})", at))
-        restore.append(cut.text(f"{held} = {saved}.pop()", at))
+        stack = cut.load(saved, at)
+        number = with_location(ast.Constant(behind.number), at)
+        before.append(cut.assign(saved, cut.callback("saved_names", number), at))
+        store = cut.callback("save", stack, cut.text(held, at).value)
+        block.body.append(with_location(ast.Expr(store), at))
+        load = cut.callback("restored", copied(stack), ast.Constant(len(names)))
+        restore.append(cut.text(f"{held} = 0", at))
+        restore[0].value = with_location(load, at)  # type: ignore[attr-defined]
     block.body.append(cut.text(f"{calls}.append({behind.number})", at))
     depth = cut.callback("require_depth", cut.load(calls, at))
     block.body.append(with_location(ast.Expr(depth), at))
