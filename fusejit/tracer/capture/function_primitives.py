@@ -21,7 +21,6 @@ from fusejit.tracer.capture.slots import Slot, native_operator
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
 from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
-from fusejit.tracer.flow import recursions
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -94,7 +93,6 @@ class FunctionPrimitives(RecursionPrimitives):
         self.augment = access.augment
         self.formatted = exact
         self.same_object = functools.partial(same_object, captures)
-        self.returned = functools.partial(recursions.returned, function.__qualname__)
         self.subject = functools.partial(subject, captures)
 
     # -------------------------------------------------------------------------------------- names

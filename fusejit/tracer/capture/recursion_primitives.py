@@ -15,12 +15,13 @@ from fusejit.tracer.flow import recursions
 from fusejit.tracer.flow.saved_names import SavedNames
 from fusejit.tracer.program.callables import function_name
 from fusejit.tracer.program.captures import CaptureRegistry
-from fusejit.tracer.program.locations import current_location, needs_python
+from fusejit.tracer.program.locations import OWN, current_location, needs_python
 from fusejit.tracer.program.shared_names import SharedNames
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.operand_types import represented_type
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
+RESULT = f"{OWN}_result"  # of `RecursionBlocks`
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -65,9 +66,22 @@ class RecursionPrimitives:
         else:
             stack.push(held)
 
+    def moved(self, stack: SavedNames | list[Any], held: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the names hold once that is saved, until they are bound again."""
+        return held if isinstance(stack, list) else stack.moved(held)
+
     def restored(self, stack: SavedNames | list[Any], count: int) -> Any:
         """What the names hold again."""
         return stack.pop() if isinstance(stack, list) else stack.pop(count)
+
+    def handed_back(self, result: Any, names: tuple[str, ...]) -> Any:
+        """What a call is about to return, when nobody has its own names any more."""
+        return recursions.own_lists(result, frozenset(names))
+
+    def returned(self, result: Any) -> Any:
+        """What a call has returned."""
+        found = recursions.returned(self._function.__qualname__, result)
+        return recursions.own_lists(found, frozenset({RESULT}))
 
     def require_itself(self, function: Any) -> None:
         """The function that a recursion calls is the one that runs: its name was not rebound."""

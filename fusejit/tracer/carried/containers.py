@@ -98,7 +98,7 @@ def begin_aliases(loop: LoopRegion) -> None:
 def settle_aliases(loop: LoopRegion) -> None:
     """At the end of the body: require that the next iteration may begin like this one."""
     trace = loop.trace
-    trace.owned(NestedUses).require_places()
+    trace.owned(NestedUses).require_places(loop)
     aliases = trace.owned(Aliases)
     for name, one in loop.carried.items():
         if isinstance(one, CarriedContainer) and loop.now[name] is not one.seen:
@@ -108,7 +108,8 @@ def settle_aliases(loop: LoopRegion) -> None:
         ("frozen", aliases.now.frozen, loop.aliases.frozen),
     ):
         for key in now - before:
-            if trace.owned(ContainersByKey)[key].home is not trace.block:
+            home = trace.owned(ContainersByKey)[key].home
+            if home is not trace.block and trace.is_open(home):  # else made in this iteration
                 loop.decide(True, what, key)
 
 

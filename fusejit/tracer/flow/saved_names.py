@@ -42,6 +42,16 @@ class SavedNames:
             saved.append(held[place])
         self._others.append(self._without_lists(held))
 
+    def moved(self, held: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the names hold that were saved: of lists, new ones that nobody reads."""
+        if not self._lists:
+            return held
+        trace = self._trace
+        key = trace.visit((*self._key, "moved"))
+        return tuple(
+            TracedList(trace, (key, k)) if k in self._lists else one for k, one in enumerate(held)
+        )
+
     def pop(self, count: int) -> tuple[Any, ...]:
         """What ``count`` names hold again."""
         lists = {place: saved.pop() for place, saved in self._lists.items()}

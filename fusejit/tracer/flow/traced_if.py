@@ -49,6 +49,7 @@ from fusejit.tracer.carried.regions import (
 )
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
@@ -242,11 +243,19 @@ class TracedIf(Region):
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it
             self.trace.owned(Displays).try_traced(self.trace, known)
+            if isinstance(known, TracedList):
+                self._require_list_before(branches.name)
             if may_be_chosen(branches._replace(sides=(known, None))):
                 return OnlyResult(branches, known)
             if is_array(known):
                 return JoinedArray(self._told(branches, names))
         return _untold(branches, "is not defined in both branches")
+
+    def _require_list_before(self, name: str) -> None:
+        """Have the recursion that the conditional is in begin with a list under a name."""
+        for region in reversed(self.trace.regions):
+            if getattr(region, "is_recursion", False) and region.key[0] == self.key[0]:
+                region.require_list(name)
 
     def _told(self, branches: Branches, names: Mapping[str, Any]) -> Branches:
         """The branches, and whether copies of their arrays can be told from them."""

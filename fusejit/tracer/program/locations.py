@@ -25,7 +25,7 @@ NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 OWN = ".st"
 """How the names begin that the rewriter makes, as no identifier of a program does."""
 LATER = f"{OWN} later"  # the parameter of the functions that the rewriter makes of operands
-_OPERANDS = re.compile(rf"{re.escape(OWN)}_([tp]\d+|result)")  # of `RecursionBlocks`
+_OPERANDS = re.compile(rf"{re.escape(OWN)}_([tp]\d+(_\d+)?|result)")  # of `RecursionBlocks`
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
 _codes_for_program: dict[CodeType, tuple[int, str]] = {}

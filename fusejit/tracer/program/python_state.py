@@ -87,18 +87,22 @@ class PythonState:
             pending += content
 
 
-def is_shared(obj: Any, name: str, attribute: tuple[Any, str] | None = None) -> bool:
-    """Whether the user's frames lead to a container by more than one name of the innermost one.
+def is_shared(
+    obj: Any, name: str | frozenset[str], attribute: tuple[Any, str] | None = None
+) -> bool:
+    """Whether the user's frames lead to a container by other names than one, or some.
 
+    These are names of the innermost frame.
     An ``enumerate`` of it is such a way, too. Instead of a name it may be an ``attribute``: an
     object that the program has made, and the attribute's name.
     """
     frames = user_frames()
+    names = name if isinstance(name, frozenset) else {name}
     pending = [
         held
         for depth, frame in enumerate(frames)
         for one, held in frame.f_locals.items()
-        if holds_of_program(one) and (depth or one != name)
+        if holds_of_program(one) and (depth or one not in names)
     ]
     seen: set[int] = set()
     while pending:

@@ -100,6 +100,9 @@ def _saving(
     before: list[ast.stmt] = []
     calls, saved = cut.name("pending"), cut.name(f"saved{behind.number}")
     held = f"({', '.join(names)},)"
+    temporaries = [cut.name(f"p{behind.number}_{k}") for k in range(len(cut.varying))]
+    for name, value in zip(temporaries, block.arguments, strict=True):
+        block.body.append(cut.assign(name, value, at))
     restore: list[ast.stmt] = []
     if names:
         stack = cut.load(saved, at)
@@ -113,11 +116,13 @@ def _saving(
     block.body.append(cut.text(f"{calls}.append({behind.number})", at))
     depth = cut.callback("require_depth", cut.load(calls, at))
     block.body.append(with_location(ast.Expr(depth), at))
-    temporaries = [cut.name(f"p{k}") for k in range(len(cut.varying))]
-    for name, value in zip(temporaries, block.arguments, strict=True):
-        block.body.append(cut.assign(name, value, at))
+    if names:
+        moved = cut.text(f"{held} = 0", at)
+        moved.value = cut.callback("moved", copied(stack), cut.text(held, at).value)
+        block.body.append(moved)
     for name, parameter in zip(temporaries, cut.varying, strict=True):
         block.body.append(cut.assign(parameter, cut.load(name, at), at))
+        block.body.append(cut.assign(name, ast.Constant(0), at))  # holds no list twice
     block.body.append(cut.assign(cut.name("at"), ast.Constant(0), at))
     restore.append(cut.jump(behind, at))
     test = cut.text(f"{cut.name('now')} == {behind.number}", at).value

@@ -205,6 +205,8 @@ class RecursionBlocks:
                 self._while(loop, loop.test, loop.body, loop.orelse)
             case ast.Expr(value) if self.is_call(value):
                 self._call(value, None)
+            case ast.Assign([ast.Name(name)], value) if self.is_call(value):
+                self._call(value, name)
             case ast.Assign() | ast.AnnAssign() | ast.Expr():
                 if node.value is None or any(map(self._has_call, getattr(node, "targets", ()))):
                     raise NotALoop
@@ -218,6 +220,9 @@ class RecursionBlocks:
 
     def _return(self, value: ast.expr, at: ast.AST) -> None:
         value = self.flat(value)
+        if not isinstance(value, ast.Constant):
+            names: Any = tuple(sorted(self.locals))
+            value = self.callback("handed_back", value, ast.Constant(names))
         self.keep(self.name("result"), value, at)
         self.keep(self.name("at"), ast.Constant(-1), at)
 
