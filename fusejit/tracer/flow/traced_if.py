@@ -243,7 +243,7 @@ class TracedIf(Region):
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it
             self.trace.owned(Displays).try_traced(self.trace, known)
-            if isinstance(known, TracedList):
+            if isinstance(known, TracedList) and known.home in branches.blocks:
                 self._require_list_before(branches.name)
             if may_be_chosen(branches._replace(sides=(known, None))):
                 return OnlyResult(branches, known)
@@ -295,15 +295,11 @@ class TracedIf(Region):
 
     def _is_around(self, obj: Any) -> bool:
         """Whether an object is an array that was made before the conditional."""
-        return (
-            is_array(obj)
-            and self.trace.is_open(obj.storage.home)
-            and obj.storage.home
-            not in (
-                self._then_block,
-                self.trace.block,
-            )
-        )
+        if not is_array(obj) or not self.trace.is_open(obj.storage.home):
+            return False
+        is_inside = obj.storage.home in (self._then_block, self.trace.block)
+        place = (*obj.map.results, *obj.extents)
+        return not is_inside and all(map(self.trace.locals.is_visible_around, place))
 
     def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
         canonical = self.trace.decisions.canonical
