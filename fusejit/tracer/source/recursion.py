@@ -31,8 +31,10 @@
 
 The body is cut into blocks at each call of the function. A call saves the names that are read
 behind it; parameters that every call hands on as they are (arrays, lists, a table of results) are
-left alone. A ``for`` loop around a call runs over a range, or over a sequence by its places, as
-Python's lists do. What is evaluated before a call in the same expression stays before it.
+left alone. A list that is saved is moved: the name holds an empty one until it is bound again, so
+whoever reaches the list in another way meets one that was given away, which is refused. A ``for``
+loop around a call runs over places (`fusejit.tracer.source.recursion_loops`). What is evaluated
+before a call in the same expression stays before it.
 """
 
 from __future__ import annotations
