@@ -14,14 +14,48 @@ Python's iterators of sequences read them by their places, too, and see what cha
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from fusejit.syntax import copied, walk, with_location
 from fusejit.tracer.source.jumps import nodes_of
 from fusejit.tracer.source.recursion_parts import NotALoop, is_literal, is_looking, stored_names
 
-if TYPE_CHECKING:
-    from fusejit.tracer.source.recursion_blocks import RecursionBlocks
+
+class OpenBlocks(Protocol):
+    """The blocks of a recursion, of which one is open: `RecursionBlocks`."""
+
+    function: ast.FunctionDef
+    before: list[ast.stmt]
+    locals: set[str]
+    shared: set[str]
+    builtins: set[str]
+
+    def temporary(self) -> str:
+        """A new name."""
+
+    def name(self, what: str) -> str:
+        """A name of the loop's own."""
+
+    def load(self, name: str, at: ast.AST) -> ast.expr:
+        """A name that is read."""
+
+    def text(self, text: str, at: ast.AST) -> Any:
+        """A statement with names of the loop."""
+
+    def assign(self, name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+        """A name that is bound."""
+
+    def keep(self, name: str, value: ast.expr, at: ast.AST) -> None:
+        """Bind a name in the open block."""
+
+    def flat(self, node: ast.expr) -> ast.expr:
+        """The expression without calls of the function, which are made before it."""
+
+    def callback(self, name: str, *arguments: ast.expr) -> ast.expr:
+        """The call of a callback."""
+
+    def is_call(self, node: ast.AST) -> bool:
+        """Whether a node calls the function."""
 
 
 class RecursionLoop:
@@ -29,12 +63,12 @@ class RecursionLoop:
 
     Parameters
     ----------
-    cut : RecursionBlocks
+    cut : OpenBlocks
         The open block of which takes what comes before the loop.
     node : ast.For
     """
 
-    def __init__(self, cut: RecursionBlocks, node: ast.For) -> None:
+    def __init__(self, cut: OpenBlocks, node: ast.For) -> None:
         self._cut, self._node = cut, node
         self._place = cut.temporary()
         self._step: ast.expr = ast.Constant(1)
