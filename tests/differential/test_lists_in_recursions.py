@@ -100,7 +100,7 @@ def permutations(n):
             out.append(total)
             return
         for i, x in enumerate(left):
-            visit([*chosen, x], left[:i] + left[i + 1 :])
+            visit(chosen + [x], left[:i] + left[i + 1 :])  # noqa: RUF005
 
     visit([], list(range(n)))
     return out
@@ -215,7 +215,7 @@ def result_of_an_argument(n):
     def visit(k, xs):
         if k <= 0:
             return xs
-        ys = visit(k - 1, [*xs, k])
+        ys = visit(k - 1, xs + [k])  # noqa: RUF005
         ys.append(-k)
         zs = visit(k - 2, ys)
         zs.append(k * 100)
