@@ -156,28 +156,6 @@ def smallest_of_two_types(x: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------ Python's own state
-def returned_flag(x: Any) -> Any:
-    flag = False
-    for i in range(len(x)):
-        if x[i] > 100:
-            flag = True
-    return flag
-
-
-@row(returned_flag, X, says=("'flag'", "enclosing function"))
-def nonlocal_flag(x: Any) -> Any:
-    flag = False
-
-    def mark() -> None:
-        nonlocal flag
-        flag = True
-
-    for i in range(len(x)):
-        if x[i] > 100:
-            mark()
-    return flag
-
-
 def returned_sum(x: Any) -> Any:
     return x, x.max()
 

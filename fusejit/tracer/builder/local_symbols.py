@@ -55,6 +55,13 @@ class LocalSymbols:
         homes = [self._homes.get(s) for s in expr.symbols()]
         return all(home is None or self._trace.is_open(home) for home in homes)
 
+    def is_visible_around(self, expr: AffineExpr) -> bool:
+        """Whether all symbols of an expression exist around the current block."""
+        inside = self._trace.block
+        return self.is_visible(expr) and all(
+            self._homes.get(s) is not inside for s in expr.symbols()
+        )
+
     def find_bound(self, key: tuple[Any, ...]) -> AffineExpr | None:
         """The symbol that an integer of the kernel has been bound to, if it exists here."""
         known = self._bound.get(key)

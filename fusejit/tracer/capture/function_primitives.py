@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 import sys
 from collections.abc import Callable
 from types import FunctionType
@@ -19,9 +18,9 @@ from fusejit.tracer.capture.container_primitives import ContainerPrimitives
 from fusejit.tracer.capture.generated_items import Generated
 from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.capture.patterns import pattern_value, subject
+from fusejit.tracer.capture.recursion_primitives import Invoke, RecursionPrimitives
 from fusejit.tracer.capture.slots import Slot
 from fusejit.tracer.carried.regions import RegionNames
-from fusejit.tracer.flow import recursions
 from fusejit.tracer.flow.conditions import (
     and_,
     and_value,
@@ -42,25 +41,17 @@ from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.lists.displays import needs_kernel_keys
-from fusejit.tracer.program.callables import (
-    function_name,
-    is_library_module,
-    is_library_object,
-    is_numpy_source,
-)
+from fusejit.tracer.program.callables import is_library_module, is_library_object, is_numpy_source
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
-from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import bound
 
-Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
-
-class FunctionPrimitives(ContainerPrimitives):
+class FunctionPrimitives(ContainerPrimitives, RecursionPrimitives):
     """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
 
     Parameters
@@ -87,12 +78,9 @@ class FunctionPrimitives(ContainerPrimitives):
         exact: Callable[[Any], Any],
         asked: AskedMethods,
     ) -> None:
-        self._function = function
+        super().__init__(function, captures, access, invoke)
         self._path = path
         self._entry = entry
-        self._captures = captures
-        self._access = access
-        self._invoke = invoke
         self.definitely_assigned: frozenset[str] = (
             frozenset()
         )  # see `fusejit.tracer.source.definite_assignment`
@@ -107,7 +95,6 @@ class FunctionPrimitives(ContainerPrimitives):
         self.formatted = exact
         self.text = functools.partial(f_string, exact, invoke)
         self.same_object = functools.partial(same_object, captures)
-        self.returned = functools.partial(recursions.returned, function.__qualname__)
         self.subject = functools.partial(subject, captures)
 
     # -------------------------------------------------------------------------------------- names
@@ -197,29 +184,6 @@ class FunctionPrimitives(ContainerPrimitives):
         loop = self.while_(line, column, *names)
         return loop if isinstance(loop, NativeLoop) else loop.begin_recursion()
 
-    def require_itself(self, function: Any) -> None:
-        """The function that a recursion calls is the one that runs: its name was not rebound."""
-        own = getattr(function, "__func__", function)
-        if is_entry_stub(own):
-            own = self._captures.decorated(own, None)[0]
-        code = getattr(own, "__code__", None)
-        if code is not self._function.__code__ and code is not sys._getframe(1).f_code:
-            what = f"calls {function_name(function)}, which another function has wrapped"
-            raise needs_python(what, "write the recursion as a loop")
-
-    def index_of(self, bound: Any) -> Any:
-        """A bound of a range."""
-        return self._invoke(operator.index, (bound,), {})
-
-    def length_of(self, items: Any) -> Any:
-        """How many items a loop runs over that reads them by their places."""
-        recursions.require_sequence(items)
-        return self._invoke(len, (items,), {})
-
-    def item_at(self, items: Any, place: Any) -> Any:
-        """The item at a place of them."""
-        return self._access.item(items, place)
-
     def if_(
         self, condition: Any, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedIf | NativeIf:
@@ -250,10 +214,6 @@ class FunctionPrimitives(ContainerPrimitives):
         """What ``old += value`` binds; ``name`` is that of `operator`."""
         return self._operators.in_place(name, old, self._access.augment(old, value))
 
-    memo_key, memo_value = staticmethod(recursions.memo_key), staticmethod(recursions.memo_value)
-    require_cache = staticmethod(recursions.require_cache)
-    require_depth = staticmethod(recursions.require_depth)
-    require_range = staticmethod(recursions.require_range)
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)

@@ -38,6 +38,7 @@ from fusejit.tracer.source.loop_targets import with_named_items
 from fusejit.tracer.source.memo_tables import with_memo_tables
 from fusejit.tracer.source.recursion import loop_of
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode, analyse
+from fusejit.tracer.source.shared_names import with_shared_names
 from fusejit.tracer.source.source_text import FunctionNode, FunctionSource
 
 _TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
@@ -65,6 +66,7 @@ def rewrite_node(
     with_memo_tables(node, helper)
     with_named_items(node, helper)
     with_generated_items(node, helper)
+    with_shared_names(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
         recursions |= set() if loop is None else {loop}

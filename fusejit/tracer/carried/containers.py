@@ -37,7 +37,9 @@ class CarriedContainer(Carried):
         """Carry a name that an attempt has seen bound to another one; None for others."""
         if not isinstance(obj, OWNED) or not loop.decided("list buffer", name):
             return None
-        if is_shared(obj, name) or loop.trace.owned(Aliases).may_be_another(obj):
+        if is_shared(obj, name, loop.place_of(name)) or loop.trace.owned(Aliases).may_be_another(
+            obj
+        ):
             _refuse(name)
         made: Any = obj.made_like((*loop.visit, name))
         made.take(obj)
@@ -96,7 +98,7 @@ def begin_aliases(loop: LoopRegion) -> None:
 def settle_aliases(loop: LoopRegion) -> None:
     """At the end of the body: require that the next iteration may begin like this one."""
     trace = loop.trace
-    trace.owned(NestedUses).require_places()
+    trace.owned(NestedUses).require_places(loop)
     aliases = trace.owned(Aliases)
     for name, one in loop.carried.items():
         if isinstance(one, CarriedContainer) and loop.now[name] is not one.seen:
@@ -106,7 +108,8 @@ def settle_aliases(loop: LoopRegion) -> None:
         ("frozen", aliases.now.frozen, loop.aliases.frozen),
     ):
         for key in now - before:
-            if trace.owned(ContainersByKey)[key].home is not trace.block:
+            home = trace.owned(ContainersByKey)[key].home
+            if home is not trace.block and trace.is_open(home):  # else made in this iteration
                 loop.decide(True, what, key)
 
 
@@ -134,8 +137,13 @@ class JoinedContainer(Joined):
         return self.target
 
 
-def joined_container(branches: Branches, before: Any, is_read: bool) -> JoinedContainer | None:
-    """Join the containers of two branches; None if the program could tell them apart."""
+def joined_container(
+    branches: Branches, before: Any, is_read: bool, place: tuple[Any, str] | None
+) -> JoinedContainer | None:
+    """Join the containers of two branches; None if the program could tell them apart.
+
+    ``place`` is the object and the name of an attribute that holds them, if it is no name.
+    """
     displays = branches.trace.owned(Displays)
     held = [obj for obj in branches.sides if isinstance(obj, OWNED)]
     if held or is_read:
@@ -144,9 +152,9 @@ def joined_container(branches: Branches, before: Any, is_read: bool) -> JoinedCo
     if len(held) < 2 or not isinstance(before, OWNED) or not all(map(before.is_like, held)):
         return None
     others = [obj for obj in branches.sides if obj is not before]
-    if before.home in branches.blocks or is_shared(before, branches.name):
+    if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
-    if any(o.home in branches.blocks and is_shared(o, branches.name) for o in others):
+    if any(o.home in branches.blocks and is_shared(o, branches.name, place) for o in others):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)
     if any(before is one for items in loops if items is not None for one in items.containers):

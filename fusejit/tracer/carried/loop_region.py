@@ -21,6 +21,7 @@ from fusejit.tracer.carried.records import Record, are_records
 from fusejit.tracer.carried.regions import Region, RegionNames, describe
 from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
 from fusejit.tracer.program.fallback import Fallback
@@ -323,6 +324,8 @@ class LoopRegion(Region):
             form = self.decided("tuple", name)
             if self.is_recursion and form is not None and Undefined.is_unbound(held):
                 held, form = tuple_of(form[0], form[1:]), None
+            if self.decided("list start", name) and Undefined.is_unbound(held):
+                held, form = TracedList(self.trace, (*self.visit, name, "start")), None
             if name in self.dead:
                 self._before[name] = held
             elif form is not None and held is None:
@@ -376,6 +379,11 @@ class LoopRegion(Region):
             is_new = name not in self._tuples and Undefined.is_unbound(self.before(name))
             if is_new and is_tuple(held) and all(map(has_type, held)):
                 self.decide((type(held), *(zero(type_of(item)) for item in held)), "tuple", name)
+
+    def require_list(self, name: str) -> None:
+        """Trace a recursion again with an empty list where a name held nothing before."""
+        if name in self.names and not self.decided("list start", name):
+            self.decide(True, "list start", name)
 
     def put_tuples_together(self) -> None:
         """Have `after` hold tuples whose items are there."""

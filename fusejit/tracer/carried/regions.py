@@ -36,6 +36,7 @@ from fusejit.tracer.program.locations import (
     unsupported,
 )
 from fusejit.tracer.program.python_state import PythonState
+from fusejit.tracer.program.shared_names import SharedNames
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple, tuple_of
 from fusejit.tracer.values.masked import MaskedElements
@@ -209,10 +210,17 @@ class Region:
         own = self._attributes.items()
         return next((name for name, one in own if one.key == attribute.key), None)
 
+    def place_of(self, name: str) -> tuple[Any, str] | None:
+        """The object and the name of an attribute that has a name here."""
+        attribute = self._attributes.get(name)
+        return None if attribute is None else (attribute.obj, attribute.name)
+
     def name_attribute(self, attribute: Attribute, names: Mapping[str, Any]) -> str:
         """Give an attribute a name among those of the region."""
         holders = (name for name, held in names.items() if held is attribute.obj)
         base = f"{next(holders, type(attribute.obj).__name__)}.{attribute.name}"
+        if isinstance(attribute.obj, SharedNames):
+            base = f"nonlocal {attribute.name}"
         label, k = base, 1
         while label in self._attributes:
             label, k = f"{base} of another ({k})", k + 1

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 from typing import Any
 
 from fusejit.ir.ops import Assert
+from fusejit.tracer.builder.trace import running_trace
+from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.union_types import has_type
 from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.containers import is_tuple, tuple_of
 from fusejit.tracer.values.operand_types import represented_type
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import is_union_scalar
@@ -43,10 +49,27 @@ def returned(name: str, result: Any) -> Any:
     return result
 
 
-def require_range(function: Any) -> None:
-    """Require that ``range`` is Python's."""
-    if function is not range:
-        raise needs_python("has another range than Python's", "give it another name")
+def own_lists(result: Any, names: frozenset[str]) -> Any:
+    """A result with new lists for those that nothing but some names of the function leads to.
+
+    Nobody can tell them apart, as nobody reads these names again.
+    """
+    if is_tuple(result):
+        return tuple_of(type(result), [own_lists(one, names) for one in result])
+    trace = running_trace()
+    if trace is None:
+        return result
+    trace.owned(Displays).try_traced(trace, result)
+    is_own = isinstance(result, TracedList) and not result.may_be_another()
+    if is_own and not is_shared(result, names):
+        return trace.inlined(list_methods.copied, (result,))
+    return result
+
+
+def require_builtin(function: Any, name: str) -> None:
+    """Require that a name is that of Python's function."""
+    if function is not getattr(builtins, name):
+        raise needs_python(f"has another {name} than Python's", "give it another name")
 
 
 def require_cache(function: Any) -> None:

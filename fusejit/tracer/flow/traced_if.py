@@ -49,6 +49,7 @@ from fusejit.tracer.carried.regions import (
 from fusejit.tracer.carried.tuple_parts import flag_of, items_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.ops.origins import are_tracked
@@ -155,7 +156,8 @@ class TracedIf(Region):
         seen: dict[tuple[int, int], Joined] = {}
         for name in sides[0]:
             pair = sides[0][name], sides[1][name]
-            one = self._joined(Branches(self.trace, name, pair, blocks), names)
+            branches = Branches(self.trace, name, pair, blocks)
+            one = self._joined(branches, names, self._has_two_names(name, sides))
             is_array_ = isinstance(one, JoinedArray)  # the same one for names of the same objects
             kinds[name] = seen.setdefault((id(pair[0]), id(pair[1])), one) if is_array_ else one
         contents = [*dict.fromkeys(kinds.values())]
@@ -197,7 +199,15 @@ class TracedIf(Region):
         held = {name: made[one] for name, one in kinds.items()}
         return {name: self.put_together(name, held) for name in left}
 
-    def _joined(self, branches: Branches, names: Mapping[str, Any]) -> Joined:
+    def _has_two_names(self, name: str, sides: tuple[dict[str, Any], dict[str, Any]]) -> bool:
+        """Whether a branch has given a container two names that are read later."""
+        return any(
+            isinstance(side[name], TracedContainer)
+            and any(side[n] is side[name] for n in self.live - {name} if n in side)
+            for side in sides
+        )
+
+    def _joined(self, branches: Branches, names: Mapping[str, Any], has_two_names: bool) -> Joined:
         """What joins the objects that a name holds in either branch."""
         name, pair = branches.name, branches.sides
         if same_object(self.trace, *pair):
@@ -213,8 +223,9 @@ class TracedIf(Region):
             return JoinedArray(self._told(branches, names))
         elif self._prefix_buffers.is_cut(name, *pair):
             return self._prefix_buffers.put(self._told(branches, names))
-        lists = joined_container(branches, self._before.get(name), name in self.live)
-        if lists is not None:
+        place = self.place_of(name)
+        lists = joined_container(branches, self._before.get(name), name in self.live, place)
+        if lists is not None and not has_two_names:
             return lists
         if all(map(is_string, pair)):
             return JoinedNumber(branches, OF_TEXT)
@@ -248,11 +259,19 @@ class TracedIf(Region):
             if known is None or isinstance(known, str) or self._is_around(known):
                 return Same(branches, known)  # where there is none, nothing reads it
             self.trace.owned(Displays).try_traced(self.trace, known)
+            if isinstance(known, TracedList) and known.home in branches.blocks:
+                self._require_list_before(branches.name)
             if may_be_chosen(branches._replace(sides=(known, None))):
                 return OnlyResult(branches, known)
             if is_array(known):
                 return JoinedArray(self._told(branches, names))
         return _untold(branches, "is not defined in both branches")
+
+    def _require_list_before(self, name: str) -> None:
+        """Have the recursion that the conditional is in begin with a list under a name."""
+        for region in reversed(self.trace.regions):
+            if getattr(region, "is_recursion", False) and region.key[0] == self.key[0]:
+                region.require_list(name)
 
     def _told(self, branches: Branches, names: Mapping[str, Any]) -> Branches:
         """The branches, and whether copies of their arrays can be told from them."""
@@ -295,15 +314,11 @@ class TracedIf(Region):
 
     def _is_around(self, obj: Any) -> bool:
         """Whether an object is an array that was made before the conditional."""
-        return (
-            is_array(obj)
-            and self.trace.is_open(obj.storage.home)
-            and obj.storage.home
-            not in (
-                self._then_block,
-                self.trace.block,
-            )
-        )
+        if not is_array(obj) or not self.trace.is_open(obj.storage.home):
+            return False
+        is_inside = obj.storage.home in (self._then_block, self.trace.block)
+        place = (*obj.map.results, *obj.extents)
+        return not is_inside and all(map(self.trace.locals.is_visible_around, place))
 
     def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
         canonical = self.trace.decisions.canonical

@@ -49,13 +49,18 @@ class ListOfLists(Protocol):
         """Leave to Python what is done."""
 
 
-class NestedUses(list["NestedList"]):
-    """Lists in lists that loops use and have found before them."""
+class NestedUses(list[tuple["NestedList", tuple[Any, ...]]]):
+    """Lists in lists that loops use and have found before them, with the regions around a use."""
 
-    def require_places(self) -> None:
-        """At the end of a loop: another iteration must find them where they were."""
-        for one in self:
-            one.require_place()
+    def require_places(self, loop: Any) -> None:
+        """At the end of a loop: another iteration must find them where they were.
+
+        Those that an iteration has found itself, another one finds again.
+        """
+        for one, regions in self:
+            is_found_again = one.home is one.trace.block or not one.trace.is_open(one.home)
+            if not is_found_again and any(region is loop for region in regions):
+                one.require_place()
 
 
 class NestedList(AnyList):
@@ -98,7 +103,7 @@ class NestedList(AnyList):
     def _use(self) -> ListOfLists:
         self.require_place()
         if self.trace.is_repeated_since(self.home):
-            self.trace.owned(NestedUses).append(self)
+            self.trace.owned(NestedUses).append((self, tuple(self.trace.regions)))
         return self.owner
 
     def _field(self, field: int) -> AffineExpr:

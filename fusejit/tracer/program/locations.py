@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FrameType, TracebackType
@@ -24,6 +25,7 @@ NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 OWN = ".st"
 """How the names begin that the rewriter makes, as no identifier of a program does."""
 LATER = f"{OWN} later"  # the parameter of the functions that the rewriter makes of operands
+_OPERANDS = re.compile(rf"{re.escape(OWN)}_([tp]\d+(_\d+)?|result)")  # of `RecursionBlocks`
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
 _codes_for_program: dict[CodeType, tuple[int, str]] = {}
@@ -109,6 +111,11 @@ def name_in_program(obj: Any) -> str | None:
 def is_of_program(name: str) -> bool:
     """Whether a local name is one that the program has written."""
     return not name.startswith((".", "<"))  # else the rewriter's, or a comprehension's
+
+
+def holds_of_program(name: str) -> bool:
+    """Whether a name holds objects of the program: its own, and those of a recursion's operands."""
+    return is_of_program(name) or _OPERANDS.fullmatch(name) is not None
 
 
 def current_location() -> Location:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from fusejit.ir.raw_reads import defined_by, fields_of, members_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_traced_type
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import is_of_program, user_frames
+from fusejit.tracer.program.locations import holds_of_program, is_of_program, user_frames
 
 _MAX_OBJECTS = 10_000
 _ATOMS = (*CONSTANT_TYPES, range, slice)
@@ -87,17 +87,22 @@ class PythonState:
             pending += content
 
 
-def is_shared(obj: Any, name: str) -> bool:
-    """Whether the user's frames lead to a container by more than one name of the innermost one.
+def is_shared(
+    obj: Any, name: str | frozenset[str], attribute: tuple[Any, str] | None = None
+) -> bool:
+    """Whether the user's frames lead to a container by other names than one, or some.
 
-    An ``enumerate`` of it is such a way, too.
+    These are names of the innermost frame.
+    An ``enumerate`` of it is such a way, too. Instead of a name it may be an ``attribute``: an
+    object that the program has made, and the attribute's name.
     """
     frames = user_frames()
+    names = name if isinstance(name, frozenset) else {name}
     pending = [
         held
         for depth, frame in enumerate(frames)
         for one, held in frame.f_locals.items()
-        if is_of_program(one) and (depth or one != name)
+        if holds_of_program(one) and (depth or one not in names)
     ]
     seen: set[int] = set()
     while pending:
@@ -109,7 +114,10 @@ def is_shared(obj: Any, name: str) -> bool:
         if isinstance(one, _ATOMS) or id(one) in seen or _is_of_the_trace(one):
             continue
         seen.add(id(one))
-        pending += _content(one)
+        if attribute is not None and one is attribute[0] and hasattr(one, "__dict__"):
+            pending += [held for key, held in vars(one).items() if key != attribute[1]]
+        else:
+            pending += _content(one)
     return False
 
 

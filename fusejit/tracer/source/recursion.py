@@ -9,12 +9,12 @@
         return a + count(n - 2)                 if n < 2:
                                                     result, at = 1, -1
                                                 else:
-                                                    saved1.append(n)
+                                                    saved1.append((n,))
                                                     pending.append(1)
                                                     n, at = n - 1, 0
                                             if at == 1:
                                                 a = result
-                                                saved2.append(a)
+                                                saved2.append((a,))
                                                 pending.append(2)
                                                 n, at = n - 2, 0
                                             if at == 2:
@@ -24,15 +24,17 @@
                                                     break
                                                 now = pending.pop()
                                                 if now == 1:
-                                                    n, at = saved1.pop(), 1
+                                                    (n,), at = saved1.pop(), 1
                                                 if now == 2:
-                                                    a, at = saved2.pop(), 2
+                                                    (a,), at = saved2.pop(), 2
                                         return result
 
 The body is cut into blocks at each call of the function. A call saves the names that are read
 behind it; parameters that every call hands on as they are (arrays, lists, a table of results) are
-left alone. A ``for`` loop around a call runs over a range, or over a sequence by its places, as
-Python's lists do. What is evaluated before a call in the same expression stays before it.
+left alone. A list that is saved is moved: the name holds an empty one until it is bound again, so
+whoever reaches the list in another way meets one that was given away, which is refused. A ``for``
+loop around a call runs over places (`fusejit.tracer.source.recursion_loops`). What is evaluated
+before a call in the same expression stays before it.
 """
 
 from __future__ import annotations
@@ -99,20 +101,30 @@ def _saving(
     assert behind is not None
     before: list[ast.stmt] = []
     calls, saved = cut.name("pending"), cut.name(f"saved{behind.number}")
-    held = names[0] if len(names) == 1 else f"({', '.join(names)},)"
+    held = f"({', '.join(names)},)"
+    temporaries = [cut.name(f"p{behind.number}_{k}") for k in range(len(cut.varying))]
+    for name, value in zip(temporaries, block.arguments, strict=True):
+        block.body.append(cut.assign(name, value, at))
     restore: list[ast.stmt] = []
     if names:
-        before.append(cut.assign(saved, ast.List([], ast.Load()), at))
-        block.body.append(cut.text(f"{saved}.append({held})", at))
-        restore.append(cut.text(f"{held} = {saved}.pop()", at))
+        stack = cut.load(saved, at)
+        number = with_location(ast.Constant(behind.number), at)
+        before.append(cut.assign(saved, cut.callback("saved_names", number), at))
+        store = cut.callback("save", stack, cut.text(held, at).value)
+        block.body.append(with_location(ast.Expr(store), at))
+        load = cut.callback("restored", copied(stack), ast.Constant(len(names)))
+        restore.append(cut.text(f"{held} = 0", at))
+        restore[0].value = with_location(load, at)  # type: ignore[attr-defined]
     block.body.append(cut.text(f"{calls}.append({behind.number})", at))
     depth = cut.callback("require_depth", cut.load(calls, at))
     block.body.append(with_location(ast.Expr(depth), at))
-    temporaries = [cut.name(f"p{k}") for k in range(len(cut.varying))]
-    for name, value in zip(temporaries, block.arguments, strict=True):
-        block.body.append(cut.assign(name, value, at))
+    if names:
+        moved = cut.text(f"{held} = 0", at)
+        moved.value = cut.callback("moved", copied(stack), cut.text(held, at).value)
+        block.body.append(moved)
     for name, parameter in zip(temporaries, cut.varying, strict=True):
         block.body.append(cut.assign(parameter, cut.load(name, at), at))
+        block.body.append(cut.assign(name, ast.Constant(0), at))  # holds no list twice
     block.body.append(cut.assign(cut.name("at"), ast.Constant(0), at))
     restore.append(cut.jump(behind, at))
     test = cut.text(f"{cut.name('now')} == {behind.number}", at).value

@@ -9,18 +9,17 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from fusejit.syntax import copied, walk, with_location
+from fusejit.syntax import walk, with_location
 from fusejit.tracer.source.bound_names import is_dotted
 from fusejit.tracer.source.jumps import JUMPS, nodes_of, own_nodes
 from fusejit.tracer.source.new_statements import made_of
+from fusejit.tracer.source.recursion_loops import RecursionLoop
 from fusejit.tracer.source.recursion_parts import (
     LAZY,
     SCOPES,
     UNKNOWN,
     Block,
     NotALoop,
-    is_literal,
-    is_looking,
     operands_of,
     stored_names,
 )
@@ -38,6 +37,10 @@ class RecursionBlocks:
         The parameters that a call gives another value.
     locals : set of str
         The names of the function's own that change.
+    shared : set of str
+        The names of functions around it that it rebinds.
+    builtins : set of str
+        The functions of Python whose names it must find unchanged.
     """
 
     def __init__(self, function: ast.FunctionDef, helper: str) -> None:
@@ -47,7 +50,7 @@ class RecursionBlocks:
             raise NotALoop
         self._parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         self._calls = [
-            n for n in nodes_of(function.body) if isinstance(n, ast.Call) and self._is_call(n)
+            n for n in nodes_of(function.body) if isinstance(n, ast.Call) and self.is_call(n)
         ]
         if not self._calls or any(isinstance(n, UNKNOWN) for n in nodes_of(function.body)):
             raise NotALoop
@@ -59,7 +62,7 @@ class RecursionBlocks:
         self.itself = self._calls[0].func
         self._given = {id(call): self._arguments_of(call) for call in self._calls}
         stored = stored_names(function.body)
-        self._shared = {
+        self.shared = {
             name for n in nodes_of(function.body) if isinstance(n, ast.Nonlocal) for name in n.names
         }
         if function.name in stored or function.name in self._parameters:
@@ -70,7 +73,7 @@ class RecursionBlocks:
         self._num_temporaries = 0
         self._jumps: list[tuple[Block, Block]] = []  # of the loops around: continue, break
         self.before: list[ast.stmt] = []  # in front of the loop
-        self._has_range = False
+        self.builtins: set[str] = set()  # the functions of Python that it calls
         self._functions: set[ast.AST] = set()  # that calls around those of the function call
         self._here = self._block()
         for statement in function.body:
@@ -81,7 +84,7 @@ class RecursionBlocks:
         self._return(ast.Constant(None), function.body[-1])
 
     # -- calls ------------------------------------------------------------------------------------
-    def _is_call(self, node: ast.AST) -> bool:
+    def is_call(self, node: ast.AST) -> bool:
         """Whether a node calls the function: by its name, or as the method that it is."""
         match node:
             case ast.Call(ast.Name(name)):
@@ -119,7 +122,7 @@ class RecursionBlocks:
         return all(isinstance(a, ast.Name) and a.id == parameter for a in arguments)
 
     def _has_call(self, node: ast.AST) -> bool:
-        return any(self._is_call(n) for n in walk(node))
+        return any(self.is_call(n) for n in walk(node))
 
     # -- blocks -----------------------------------------------------------------------------------
     def _block(self) -> Block:
@@ -136,7 +139,7 @@ class RecursionBlocks:
     def name(self, what: str) -> str:
         return f"{self._helper}_{what}"
 
-    def _temporary(self) -> str:
+    def temporary(self) -> str:
         self._num_temporaries += 1
         name = self.name(f"t{self._num_temporaries}")
         self.locals.add(name)
@@ -154,7 +157,7 @@ class RecursionBlocks:
         function = self.load(f"{self._helper}.{name}", arguments[0])
         return with_location(ast.Call(function, [*arguments], []), arguments[0])
 
-    def _keep(self, name: str, value: ast.expr, at: ast.AST) -> None:
+    def keep(self, name: str, value: ast.expr, at: ast.AST) -> None:
         """Assign a name in the block that is open; ``value`` may have ended another one."""
         self._here.body.append(self.assign(name, value, at))
 
@@ -197,28 +200,34 @@ class RecursionBlocks:
                 self._if(node, test, body, orelse)
             case ast.While(test, body, orelse):
                 self._while(node, test, body, orelse)
-            case ast.For(target, iterable, body, orelse):
-                self._for(node, target, iterable, body, orelse)
-            case ast.Expr(value) if self._is_call(value):
+            case ast.For():
+                loop = RecursionLoop(self, node).as_while()
+                self._while(loop, loop.test, loop.body, loop.orelse)
+            case ast.Expr(value) if self.is_call(value):
                 self._call(value, None)
+            case ast.Assign([ast.Name(name)], value) if self.is_call(value):
+                self._call(value, name)
             case ast.Assign() | ast.AnnAssign() | ast.Expr():
                 if node.value is None or any(map(self._has_call, getattr(node, "targets", ()))):
                     raise NotALoop
-                node.value = self._flat(node.value)
+                node.value = self.flat(node.value)
                 self._here.body.append(node)
             case ast.AugAssign(ast.Name(name), _, value) if name in self.locals:
-                node.value = self._flat(value)
+                node.value = self.flat(value)
                 self._here.body.append(node)
             case _:
                 raise NotALoop
 
     def _return(self, value: ast.expr, at: ast.AST) -> None:
-        value = self._flat(value)
-        self._keep(self.name("result"), value, at)
-        self._keep(self.name("at"), ast.Constant(-1), at)
+        value = self.flat(value)
+        if not isinstance(value, ast.Constant):
+            names: Any = tuple(sorted(self.locals))
+            value = self.callback("handed_back", value, ast.Constant(names))
+        self.keep(self.name("result"), value, at)
+        self.keep(self.name("at"), ast.Constant(-1), at)
 
     def _branch(self, test: ast.expr, first: Block, second: Block, at: ast.stmt) -> None:
-        test = self._flat(test)
+        test = self.flat(test)
         body, orelse = [self.jump(first, at)], [self.jump(second, at)]
         self._here.body.append(with_location(ast.If(test=test, body=body, orelse=orelse), at))
         self._here.following += [first, second]
@@ -251,96 +260,28 @@ class RecursionBlocks:
         self._go(end, node)
         self._here = end
 
-    def _for(
-        self,
-        node: ast.For,
-        target: ast.expr,
-        iterable: ast.expr,
-        body: list[ast.stmt],
-        orelse: list[ast.stmt],
-    ) -> None:
-        """``for x in iterable``, by the places of the items."""
-        place = self._temporary()
-        item: ast.expr
-        match iterable:
-            case ast.Call(ast.Name("range") as function, [*bounds], []) if 1 <= len(bounds) <= 2:
-                if not self._has_range:
-                    self._has_range = True
-                    check = self.callback("require_range", copied(function))
-                    self.before.append(with_location(ast.Expr(check), node))
-                start, stop = bounds if len(bounds) == 2 else (ast.Constant(0), bounds[0])
-                last = self._temporary()
-                for name, bound in ((place, start), (last, stop)):
-                    value = self._flat(bound)
-                    self._keep(name, self.callback("index_of", value), node)
-                length, item = self.load(last, node), self.load(place, node)
-            case ast.Tuple(items) | ast.List(items) if all(map(is_literal, items)):
-                self._keep(place, ast.Constant(0), node)
-                name = self.name(f"items{len(self.before)}")
-                self.before.append(self.assign(name, ast.List(items, ast.Load()), node))
-                length = self.text(f"len({name})", node).value
-                item = ast.Subscript(self.load(name, node), self.load(place, node), ast.Load())
-                item = with_location(item, node)
-            case _ if self._stays(iterable, body):
-                length = self.callback("length_of", iterable)
-                item = self.callback("item_at", copied(iterable), self.load(place, node))
-                self._keep(place, ast.Constant(0), node)
-            case _:
-                raise NotALoop
-        less = with_location(ast.Compare(self.load(place, node), [ast.Lt()], [length]), node)
-        step = self.text(f"{place} = {place} + 1", node)
-        bind = with_location(ast.Assign(targets=[target], value=item), node)
-        loop = with_location(ast.While(test=less, body=[bind, step, *body], orelse=orelse), node)
-        self._while(loop, less, loop.body, orelse)
-
-    def _stays(self, iterable: ast.expr, body: list[ast.stmt]) -> bool:
-        """Whether an expression names the same sequence before each iteration."""
-        base = iterable
-        while isinstance(base, ast.Subscript):
-            if not isinstance(base.slice, ast.Name | ast.Constant):
-                return False
-            base = base.value
-        if not isinstance(base, ast.Name) or base.id in (*self.locals, *self._shared):
-            return False
-        names = {n.id for n in walk(iterable) if isinstance(n, ast.Name)}
-        is_rebound = bool(names & (stored_names(body) | self._shared))
-        return not is_rebound and (iterable is base or not self._is_changed(base.id))
-
-    def _is_changed(self, name: str) -> bool:
-        """Whether items of a sequence may be exchanged: by a store, a method or a function."""
-        for node in nodes_of(self.function.body):
-            match node:
-                case ast.Subscript(ast.Name(base), _, ast.Store() | ast.Del()) if base == name:
-                    return True
-                case ast.Attribute(ast.Name(base)) if base == name:
-                    return True
-                case ast.Call(_, args) if not self._is_call(node):
-                    if any(isinstance(a, ast.Name) and a.id == name for a in args):
-                        return not is_looking(node.func)
-        return False
-
     # -- expressions ------------------------------------------------------------------------------
-    def _flat(self, node: ast.expr) -> ast.expr:
+    def flat(self, node: ast.expr) -> ast.expr:
         """The expression without calls of the function, which are made before it."""
         if not self._has_call(node):
             return node
         match node:
-            case ast.Call() if self._is_call(node):
-                name = self._temporary()
+            case ast.Call() if self.is_call(node):
+                name = self.temporary()
                 self._call(node, name)
                 return self.load(name, node)
             case ast.BoolOp(op, [first, *others]):
                 rest = (
                     others[0] if len(others) == 1 else with_location(ast.BoolOp(op, others), node)
                 )
-                name = self._temporary()
-                self._keep(name, self._flat(first), node)
+                name = self.temporary()
+                self.keep(name, self.flat(first), node)
                 sides = (rest, self.load(name, node))
                 if isinstance(op, ast.Or):
                     sides = (sides[1], sides[0])
                 return self._chosen(self.load(name, node), *sides, node, name)
             case ast.IfExp(test, body, orelse):
-                return self._chosen(test, body, orelse, node, self._temporary())
+                return self._chosen(test, body, orelse, node, self.temporary())
             case ast.Compare(_, ops, _) if len(ops) > 1:
                 raise NotALoop
             case _ if isinstance(node, (*LAZY, ast.JoinedStr, ast.Starred)):
@@ -355,10 +296,10 @@ class RecursionBlocks:
             self._functions.add(node.func)
         last = max(k for k, (_, _, operand) in enumerate(places) if self._has_call(operand))
         for k, (name, at, operand) in enumerate(places[: last + 1]):
-            new = self._flat(operand)
+            new = self.flat(operand)
             if k < last and not self._is_stable(new):
-                temporary = self._temporary()
-                self._keep(temporary, new, operand)
+                temporary = self.temporary()
+                self.keep(temporary, new, operand)
                 new = self.load(temporary, operand)
             if at is None:
                 setattr(node, name, new)

@@ -45,7 +45,7 @@ class Block:
     at: ast.AST | None = None
 
 
-def stored_names(body: Sequence[ast.stmt]) -> set[str]:
+def stored_names(body: Sequence[ast.AST]) -> set[str]:
     """The names that statements bind in the function: not those of comprehensions and others."""
     pending: list[ast.AST] = [*body]
     found: set[str] = set()

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError, fuse_jit
 from fusejit_testing.oracle import check
-from fusejit_testing.programs.segments_check import check_segments
 
 X = np.array([1.5, -2.0, 0.25, 4.0, -0.5, 3.0])
 
@@ -198,19 +196,13 @@ def in_an_expression(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "name"),
+    "function",
     [
-        (nonlocal_under_a_condition, "flag"),
+        list_under_a_condition,
+        set_under_a_condition,
+        in_an_expression,
+        nonlocal_under_a_condition,
     ],
 )
-def test_conditions(function: Callable[..., Any], name: str) -> None:
-    with pytest.raises(UnsupportedError, match=f"in {function.__name__}: changes '{name}'"):
-        fuse_jit(fullgraph=True)(function)(X)
-    check_segments(function, (X,))
-
-
-@pytest.mark.parametrize(
-    "function", [list_under_a_condition, set_under_a_condition, in_an_expression]
-)
-def test_lists_of_the_function(function: Callable[..., Any]) -> None:
+def test_state_of_the_function(function: Callable[..., Any]) -> None:
     check(function, (X,), (-X,))
