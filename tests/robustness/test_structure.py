@@ -23,6 +23,7 @@ LONG = 400  # lines of a file
 FLOORS = (
     *(
         "capture",
+        "rewriting",
         "flow",
         "carried",
         "containers",

@@ -1,8 +1,7 @@
 """Arrays put together from parts, read part by part: a roll or a pad costs no pass over memory.
 
 An elementwise op that reads such an array is cut into one op per region in which every operand lies
-in one part; each reads what was stored there and stores its own part of the result. A buffer that
-nothing reads any more is dropped.
+in one part; each reads what was stored there and stores its own part of the result.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from fusejit.errors import FusejitError
 from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
-from fusejit.tracer.capture.generated_items import Generated
 from fusejit.tracer.capture.operators import BINARY, UNARY, Operators
 from fusejit.tracer.flow.raises import caught_inside, trying
 from fusejit.tracer.flow.traced_if import decide
@@ -26,6 +25,7 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.program.fallback import Fallback, Retrace, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import within_budget
+from fusejit.tracer.rewriting.generated_items import Generated
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import represented_type
 

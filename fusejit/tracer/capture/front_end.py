@@ -15,7 +15,6 @@ from fusejit.tracer.capture.attribute_access import WATCHED
 from fusejit.tracer.capture.calls import Calls
 from fusejit.tracer.capture.function_primitives import FunctionPrimitives
 from fusejit.tracer.capture.plain import vet, vet_arguments
-from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_numpy_source
@@ -24,6 +23,7 @@ from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import mark_entry, unsupported
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.program.watch import Watch
+from fusejit.tracer.rewriting.rewritten_function import rewritten_function
 
 
 class CaptureSession:

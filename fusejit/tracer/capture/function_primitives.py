@@ -15,8 +15,6 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.asked_methods import AskedMethods
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.container_primitives import ContainerPrimitives
-from fusejit.tracer.capture.generated_items import Generated
-from fusejit.tracer.capture.generators import python_is_faster
 from fusejit.tracer.capture.patterns import pattern_value, subject
 from fusejit.tracer.capture.recursion_primitives import Invoke, RecursionPrimitives
 from fusejit.tracer.capture.slots import Slot
@@ -46,6 +44,8 @@ from fusejit.tracer.program.captures import CaptureRegistry, closure_path, globa
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
+from fusejit.tracer.rewriting.generated_items import Generated
+from fusejit.tracer.rewriting.generators import python_is_faster
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import bound

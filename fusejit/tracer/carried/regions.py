@@ -1,6 +1,6 @@
 """What loops and conditionals have in common while they are traced: names, joins, what leaves them.
 
-The rewritten program (`tracer.capture.rewrite_control`) runs the body of a traced region once, on
+The rewritten program (`tracer.rewriting.rewrite_control`) runs the body of a traced region once, on
 symbols. A region knows the names that are assigned inside. Numbers become values that the op
 carries; an array that is bound again in each iteration becomes memory that holds the newest one.
 What has to be known before (the type of a number after the first iteration, say) is found by

@@ -1,8 +1,8 @@
 """Comprehensions of lists, dictionaries and sets: a loop that fills one, or Python's own.
 
-`fusejit.tracer.capture.generators` has written both. The loop is traced where what it runs over is;
-if it cannot be, and is short, Python's comprehension is unrolled. One of very few items is tried
-the other way round.
+`fusejit.tracer.rewriting.generators` has written both. The loop is traced where what it runs over
+is; if it cannot be, and is short, Python's comprehension is unrolled. One of very few items is
+tried the other way round.
 """
 
 from __future__ import annotations

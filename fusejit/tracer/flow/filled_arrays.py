@@ -1,6 +1,6 @@
 """``np.array([f(x[i]) for i in range(n)])`` as a loop that fills an array.
 
-`fusejit.tracer.capture.generators` has written the loop. What its items are, the first attempt to
+`fusejit.tracer.rewriting.generators` has written the loop. What its items are, the first attempt to
 trace finds out; the next one makes the array before the loop.
 """
 

@@ -1,6 +1,6 @@
 """``for`` loops: run by Python, unrolled, or traced as one `Loop` of the graph.
 
-The rewritten loop asks this object for its items (see `fusejit.tracer.capture.rewrite_control`)::
+The rewritten loop asks this object for its items (see `fusejit.tracer.rewriting.rewrite_control`)::
 
     _c = _st.for_(range(n), 7, 4, ('u', 's'), ('u',), (), (), ('i',), ('i',))
     for i in _c:

@@ -155,10 +155,10 @@ def _piece(exact: Callable[[Any], Any], part: Any) -> Any:
     if type(part) is str:
         return part
     value, conversion, spec = part
-    is_plain = conversion in (-1, ord("s")) and not spec
-    if is_plain and is_kernel_string(value):
+    is_unformatted = conversion in (-1, ord("s")) and not spec
+    if is_unformatted and is_kernel_string(value):
         return value
-    if is_plain and is_kernel_integer(value):
+    if is_unformatted and is_kernel_integer(value):
         return decimal(value)
     return effects.formatted(exact(value), conversion, spec)
 

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 from fusejit.tracebacks import strip_all_frames
-from fusejit.tracer.capture.rewrite_function import rewrite_node
-from fusejit.tracer.capture.rewritten_function import rewritten_function
+from fusejit.tracer.rewriting.rewrite_function import rewrite_node
+from fusejit.tracer.rewriting.rewritten_function import rewritten_function
 from fusejit.tracer.source.source_text import (
     _functions_by_line,
     compile_function,

@@ -15,13 +15,13 @@ import ast
 import functools
 
 from fusejit.syntax import with_location
-from fusejit.tracer.capture.rewrite_expressions import (
+from fusejit.tracer.program.locations import OWN
+from fusejit.tracer.rewriting.rewrite_expressions import (
     ExpressionRewriter,
     has_walrus,
     is_constant,
     later,
 )
-from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.source.changed_displays import is_list
 from fusejit.tracer.source.scopes import Origin
 

@@ -7,8 +7,8 @@ import functools
 from typing import Any
 
 from fusejit.syntax import has_plain_format, walk, with_location
-from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.program.locations import LATER
+from fusejit.tracer.rewriting.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.source.bound_names import Comprehension
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
 

@@ -1,4 +1,4 @@
-"""The functions that comprehensions become: see `fusejit.tracer.capture.generators`."""
+"""The functions that comprehensions become: see `fusejit.tracer.rewriting.generators`."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 import ast
 
 from fusejit.syntax import copied, walk, with_location
-from fusejit.tracer.capture.appended_lists import appended_lists_as_arrays
-from fusejit.tracer.capture.generators import reductions_as_loops
-from fusejit.tracer.capture.rewrite_control import ControlBuilder
-from fusejit.tracer.capture.rewrite_expressions import has_walrus, swapped_items
-from fusejit.tracer.capture.rewrite_operators import OperatorRewriter
 from fusejit.tracer.program.locations import OWN
+from fusejit.tracer.rewriting.appended_lists import appended_lists_as_arrays
+from fusejit.tracer.rewriting.generators import reductions_as_loops
+from fusejit.tracer.rewriting.rewrite_control import ControlBuilder
+from fusejit.tracer.rewriting.rewrite_expressions import has_walrus, swapped_items
+from fusejit.tracer.rewriting.rewrite_operators import OperatorRewriter
 from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_name
 from fusejit.tracer.source.changed_displays import changed_displays
 from fusejit.tracer.source.generated_items import with_generated_items

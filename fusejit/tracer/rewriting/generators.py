@@ -46,15 +46,15 @@ import builtins
 from typing import Any
 
 from fusejit.syntax import walk
-from fusejit.tracer.capture.comprehension_loops import (
+from fusejit.tracer.program.active_trace import active_trace
+from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.rewriting.comprehension_loops import (
     COMPREHENSION,
     FUNCTION,
     Body,
     Comprehension,
     LoopMaker,
 )
-from fusejit.tracer.program.active_trace import active_trace
-from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.source.bound_names import bound_names, is_constant
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
