@@ -458,6 +458,8 @@ def known_attribute(obj: Any, name: str) -> Any:
 @for_program
 def known_item(obj: Any, key: Any) -> Any:
     """``obj[key]`` where no code of the user's runs."""
+    if obj is None:
+        raise TypeError("'NoneType' object is not subscriptable")
     return obj[key]
 
 

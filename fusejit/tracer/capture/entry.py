@@ -37,7 +37,7 @@ from fusejit.tracer.program.fallback import (
     fault_location,
     raised_while_tracing,
 )
-from fusejit.tracer.program.locations import needs_python_where
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python_where
 from fusejit.tracer.source.source_text import given_to, texts_in
 from fusejit.tracer.strings.string_table import begin_table
 from fusejit.tracer.strings.string_view import argument_text
@@ -122,8 +122,12 @@ def trace_function(
         except Retrace:
             continue
         except (Fallback, UnsupportedError, ConcretizationError) as error:
-            if trace.owned(Guesses).try_others(table):
+            guesses = trace.owned(Guesses)
+            if guesses.try_others(table, isinstance(error, Fallback)):
                 continue
+            if isinstance(error, Fallback) and guesses.is_open():
+                what = "reads items of a list that has none while tracing"
+                raise needs_python_where(error, what, MOVE_OUTSIDE) from None
             if not read_by_items(table):
                 if isinstance(error, ConcretizationError) and refusal is not None:
                     raise refusal from None  # an item that only the kernel chooses was to be read

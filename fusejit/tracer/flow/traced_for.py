@@ -75,7 +75,7 @@ class TracedFor(LoopRegion):
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
         budget = UnrollBudget(self.trace)
-        if items is None and self.decided("table"):
+        if items is None and self.decided("table") and has_one_form(self.iterable):
             item = table_of(self.iterable).items().item
             items = Items(AffineExpr.const(len(self.iterable)), item)
         if items is None:

@@ -22,28 +22,38 @@ GUESSES: tuple[ItemForm, ...] = (
 
 
 class GuessedList(Protocol):
-    """A list, and whether its form is a guess still."""
+    """A list, whether its form is a guess still, and whether it was: `sort` stores its own items."""
 
     is_guess: bool
+    was_guess: bool
 
 
 class Guesses(dict[tuple[Any, ...], GuessedList]):
     """The lists of one trace whose items are guessed."""
 
-    def try_others(self, table: dict[Any, Any]) -> bool:
-        """Have the next attempt guess otherwise, as this one has failed; whether there is more."""
-        for key, guess in self._others(table):
+    def try_others(self, table: dict[Any, Any], is_raised: bool = False) -> bool:
+        """Have the next attempt guess otherwise, as this one has failed; whether there is more.
+
+        An attempt in which an exception ``is_raised`` may have stored items of a wrong guess.
+        """
+        for key, guess in self._others(table, is_raised):
             table[key, "guess"] = guess
             return True
         return False
+
+    def is_open(self) -> bool:
+        """Whether what a list holds may be wrong: an exception of this attempt may be none."""
+        return any(one.was_guess for one in self.values())
 
     def has_others(self, table: dict[Any, Any]) -> bool:
         """Whether this attempt may have failed because of a guess."""
         return any(self._others(table))
 
-    def _others(self, table: dict[Any, Any]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    def _others(
+        self, table: dict[Any, Any], is_raised: bool = False
+    ) -> Iterator[tuple[tuple[Any, ...], int]]:
         """The lists that may hold something else, and the next guess of what."""
         for key, one in self.items():
             guess = table.get((key, "guess"), 0) + 1
-            if one.is_guess and guess < len(GUESSES):
+            if (one.is_guess or (is_raised and one.was_guess)) and guess < len(GUESSES):
                 yield key, guess

@@ -104,7 +104,7 @@ class TracedList(AnyList):
         self.form: ItemForm | None = None
         self.pool: TracedList
         self.num_moves = 0
-        self.is_guess = False  # whether no item has shown its form yet
+        self.is_guess = self.was_guess = False  # whether no item has shown its form yet
         self._is_copied = False  # whether it was copied, without columns
         self.capacity = trace.owned(Capacities).add(trace)
         trace.owned(ContainersByKey)[key] = self
@@ -114,6 +114,8 @@ class TracedList(AnyList):
         form = trace.table.get((key, "item"))
         if form is not None:
             self._make_columns(form)
+            if trace.table.get((key, "guessed")) == form:
+                self._note_guess()
 
     # -- memory -----------------------------------------------------------------------------------
     def _column(self, dtype: np.dtype) -> TracedArray:
@@ -207,10 +209,14 @@ class TracedList(AnyList):
 
     def _guess(self) -> None:
         """Assume a form, until an item shows it."""
-        guesses = self.trace.owned(Guesses)
-        guesses[self.key] = self
-        self._make_columns(GUESSES[self.trace.table.get((self.key, "guess"), 0)])
-        self.is_guess = True
+        form = GUESSES[self.trace.table.get((self.key, "guess"), 0)]
+        self.trace.table[self.key, "guessed"] = form
+        self._note_guess()
+        self._make_columns(form)
+
+    def _note_guess(self) -> None:
+        self.trace.owned(Guesses)[self.key] = self
+        self.is_guess = self.was_guess = True
 
     def load(self, at: AffineExpr) -> Any:
         """The item at a place where there is one."""
@@ -289,7 +295,7 @@ class TracedList(AnyList):
         for one, another in ((self, other), (other, self)):
             if one.form is None and another.form is not None:
                 one._make_columns(another.form)
-                one.is_guess = True
+                one.is_guess = one.was_guess = True
         for one in (self, other):
             one._is_copied |= one.form is None
 
