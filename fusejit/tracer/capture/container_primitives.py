@@ -18,15 +18,26 @@ from fusejit.tracer.program.unrolling import within_budget
 
 
 class ContainerPrimitives:
-    """Those of `FunctionPrimitives`, which says what function it is."""
+    """Callbacks of one function, see `FunctionPrimitives`.
 
-    item: Callable[[Any, Any], Any]
-    _access: AttributeAccess
-    _asked: AskedMethods
-    _invoke: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+    Parameters
+    ----------
+    key : callable
+        ``key(line, column)`` tells places of the function from those of others.
+    access : AttributeAccess
+    asked : AskedMethods
+    invoke : callable
+        Calls a function of the program.
+    """
 
-    def _key(self, line: int, column: int) -> tuple[Any, ...]:
-        raise NotImplementedError
+    def __init__(
+        self,
+        key: Callable[[int, int], tuple[Any, ...]],
+        access: AttributeAccess,
+        asked: AskedMethods,
+        invoke: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
+    ) -> None:
+        self._key, self._access, self._asked, self._invoke = key, access, asked, invoke
 
     def items(self, iterable: Any) -> Iterable[Any]:
         """What a comprehension that Python runs runs over."""
@@ -56,7 +67,7 @@ class ContainerPrimitives:
         if isinstance(items, TracedList) and items.holds_lists():
             items.swap(left, right)
             return
-        held = self.item(items, right), self.item(items, left)
+        held = self._access.item(items, right), self._access.item(items, left)
         for place, item in zip((left, right), held, strict=True):
             self._access.store_item(items, place, item)
 

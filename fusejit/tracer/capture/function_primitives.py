@@ -51,7 +51,7 @@ from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import bound
 
 
-class FunctionPrimitives(ContainerPrimitives, RecursionPrimitives):
+class FunctionPrimitives:
     """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
 
     Parameters
@@ -78,7 +78,10 @@ class FunctionPrimitives(ContainerPrimitives, RecursionPrimitives):
         exact: Callable[[Any], Any],
         asked: AskedMethods,
     ) -> None:
-        super().__init__(function, captures, access, invoke)
+        self._function = function
+        self._captures = captures
+        self._access = access
+        self._invoke = invoke
         self._path = path
         self._entry = entry
         self.definitely_assigned: frozenset[str] = (
@@ -96,6 +99,12 @@ class FunctionPrimitives(ContainerPrimitives, RecursionPrimitives):
         self.text = functools.partial(f_string, exact, invoke)
         self.same_object = functools.partial(same_object, captures)
         self.subject = functools.partial(subject, captures)
+        for part in (
+            ContainerPrimitives(self._key, access, asked, invoke),
+            RecursionPrimitives(function, captures, access, invoke),
+        ):
+            callbacks = (name for name in dir(part) if not name.startswith("_"))
+            self.__dict__.update((name, getattr(part, name)) for name in callbacks)
 
     # -------------------------------------------------------------------------------------- names
     def load_global(self, name: str) -> Any:

@@ -26,7 +26,7 @@ Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 class RecursionPrimitives:
-    """The part of `FunctionPrimitives` that recursions need."""
+    """Callbacks of one function, see `FunctionPrimitives`."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ GUESSES: tuple[ItemForm, ...] = (
 
 
 class GuessedList(Protocol):
-    """A list, whether its form is a guess still, and whether it was: `sort` stores its own items."""
+    """A list, whether its form is a guess still, and whether it was: it may store its own items."""
 
     is_guess: bool
     was_guess: bool
