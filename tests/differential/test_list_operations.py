@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import bisect
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fusejit_testing.oracle import check, decorate
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def increasing_subsequence(seq):
@@ -245,3 +247,48 @@ def test_exchange_of_what_is_not_there() -> None:
         return xs
 
     check(exchanged_too_far, (7,), variants=None)
+
+
+# --------------------------------------------------------------------------------------- equality
+def compared_lists(xs: Any, n: Any) -> Any:
+    a = []
+    b = []
+    for x in xs:
+        a.append(x % n)
+        b.append(x % 3)
+    return a == b, a != b, a == xs, a == [], a == [1, 2], (a, 1) == (b, 1), a == (1, 2)
+
+
+def compared_rows(xs: Any, n: Any) -> Any:
+    rows = []
+    others = []
+    for x in xs:
+        rows.append([x % n, 1])
+        others.append([x % 3, 1.0])
+    return rows == others, rows != others, rows[0] == others[0], rows[0] != [0]
+
+
+@pytest.mark.parametrize("function", [compared_lists, compared_rows])
+def test_lists_are_compared(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=False, fullgraph=True)
+    for args in (([5, 3, 8, 1, 9, 12, 7], 3), ([5, 3, 8, 1, 9, 12, 7], 4), ([0, 0, 1, 1, 2, 2], 3)):
+        compare_outcomes(run(function, args), run(fused, args))
+
+
+def counted_remainders(xs: Any, n: Any) -> Any:
+    return Counter(x % n for x in xs)
+
+
+def looked_up_pairs(xs: Any, n: Any) -> Any:
+    table = {(i, j): i * j + 1 for i in range(2) for j in range(2)}
+    row = [x % n % 2 for x in xs]
+    for _ in range(4):
+        row = [table[row[i - 1], row[i]] % 2 for i in range(len(row))]
+    return row
+
+
+@pytest.mark.parametrize("function", [counted_remainders, looked_up_pairs])
+def test_comprehensions(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=False, fullgraph=True)
+    for args in (([5, 3, 8, 1, 9, 12, 7], 3), ([0, 0, 1, 1, 2, 2], 3)):
+        compare_outcomes(run(function, args), run(fused, args))

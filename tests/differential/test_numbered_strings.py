@@ -602,7 +602,17 @@ def romans(text: Any) -> Any:
     return found, max(found, key=len)
 
 
-@pytest.mark.parametrize("function", [smallest_part, packed, keyed, romans])
+def repeated(text: Any) -> Any:
+    text = text + "\n"
+    out = []
+    i = 0
+    while i < len(text):
+        out.append(text[i] * (i % 3) + "-" * len(out) + text[: i % 4] * 2)
+        i += 1
+    return "".join(out)
+
+
+@pytest.mark.parametrize("function", [smallest_part, packed, keyed, romans, repeated])
 def test_strings_of_several_parts(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=False, fullgraph=True)
     for args in TEXTS:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning
-from fusejit_testing.oracle import check, decorate
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def places_equal_to_a_tuple(g: Any, goal: Any) -> Any:
@@ -314,3 +314,18 @@ def test_results_of_helpers(function: Any, k: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FuseWarning)
         check(function, (L, k), variants=None)
+
+
+def comparisons_as_results(x: Any) -> Any:
+    found = []
+    a = b = (0, 0)
+    for i in range(len(x)):
+        a, b = (x[i], i % 2), (x[i - 1], (i + 1) % 2)
+        found.append(a < b)
+    return found, a == b, a != b, a < b, a >= b
+
+
+def test_comparisons_are_bools_of_python() -> None:
+    fused = decorate(comparisons_as_results, jit=False, fullgraph=True)
+    for xs in ([3, 1, 1, 2, 5], [2, 2, 2, 2, 2]):
+        compare_outcomes(run(comparisons_as_results, (xs,)), run(fused, (xs,)))

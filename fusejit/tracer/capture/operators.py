@@ -21,6 +21,7 @@ from fusejit.tracer.program.callables import CONSTANT_TYPES, is_user_function
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.strings.joined_text import of_string
 from fusejit.tracer.values.operand_types import represented_type
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -101,6 +102,10 @@ class Operators:
         """``left + right``, by the name that `operator` has for it."""
         row = BINARY[name]
         if not self._are_asked(left, right, (row.own,), row.reflected):
+            if type(left) is str or type(right) is str:
+                made = of_string(name, left, right)
+                if made is not NotImplemented:
+                    return made
             return native_operator(row.function, left, right)
         number = self._number_of_python(name, left, right)
         result = self._of_methods(row, left if number is None else number, right)

@@ -13,7 +13,7 @@ from typing import Any
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, running_trace
-from fusejit.tracer.containers.new_containers import new_set
+from fusejit.tracer.containers.new_containers import new_dict, new_set
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
@@ -86,6 +86,7 @@ def comprehension(
             raise
         trace.table[key] = not _is_tiny(trace, items)
         raise Retrace from None
-    if trace is None or type(made) is not set:
+    if trace is None or type(made) not in (set, dict):
         return made
-    return new_set(trace, _key(place), made)  # of Python, until a loop changes it
+    new = new_set if type(made) is set else new_dict
+    return new(trace, _key(place), made)  # of Python, until a loop changes it

@@ -60,11 +60,15 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
 def compared_tuples(name: str, left: Any, right: Any) -> Any:
     """``left == right``, and what else compares tuples; ``name`` is that of `operator`."""
     if name in ("eq", "ne"):
-        same = PRIMITIVES[are_equal](left, right)
+        same = _python_bool(PRIMITIVES[are_equal](left, right))
         return same if name == "eq" else not_(same)
     is_turned = name in ("gt", "le")
-    is_less = PRIMITIVES[comes_before](left, right, is_turned)
+    is_less = _python_bool(PRIMITIVES[comes_before](left, right, is_turned))
     return is_less if name in ("lt", "gt") else not_(is_less)
+
+
+def _python_bool(test: Any) -> Any:
+    return as_kernel_number(test, Kind.PYTHON, BOOL) if isinstance(test, TracedArray) else test
 
 
 def _in_range(item: Any, numbers: range) -> Any:

@@ -176,6 +176,18 @@ class AnyList(TracedContainer):
         """``item in xs``."""
         return self.trace.inlined(list_methods.contains, (self, item))
 
+    def __eq__(self, other: object) -> Any:
+        if not (isinstance(other, AnyList) or type(other) is list):
+            return False
+        return self.trace.inlined(list_methods.equals, (self, other))
+
+    def __ne__(self, other: object) -> Any:
+        if not (isinstance(other, AnyList) or type(other) is list):
+            return True
+        return self.trace.inlined(list_methods.differs, (self, other))
+
+    __hash__ = TracedContainer.__hash__
+
     def __add__(self, other: Any) -> Any:
         return self.trace.inlined(list_methods.joined, (self, _require_list(other)))
 

@@ -36,10 +36,12 @@ from fusejit.tracer.lists.item_forms import (
 from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.ops.traced_text import TEXT_OPS
 from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.unrolling import is_large
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
 
 _ARGUMENT = ("argument",)
+_ONLY_WAY = "too long to be read item by item"
 FEW = 4  # items of a list that is read item by item
 _Forms = list[ItemForm]
 _VALUES = (bool, int, float, complex, str, type(None))
@@ -139,7 +141,8 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     of = ListClass(_item_columns(forms, itertools.count().__next__), _dtypes(forms))
     if of.columns(items) is None:
         return None
-    trace.table[key, "list"] = True
+    is_only_way = trace.is_bounded and is_large(items, is_segment=trace.is_segment)
+    trace.table[key, "list"] = _ONLY_WAY if is_only_way else True
     columns = read_columns(trace, path, of, items)
     made = ArgumentList(trace, key, forms[0], forms[1:], columns)
     source.string = functools.partial(TEXT_OPS.part, columns[-1], made.refuse)

@@ -16,7 +16,7 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.ops.traced_text import compared, is_kernel_string, is_string
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -38,6 +38,9 @@ def _are_equal(left: Any, right: Any) -> Any:
         return current_trace().inlined(_is_none, (other,)) if is_union else other is None
     if is_kernel_string(left) or is_kernel_string(right):
         return left == right
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, TracedContainer) and one.python_type is list:
+            return one == other
     if not all(map(_is_of_kernel, (left, right))):
         return are_equal(left, right)
     for number in (left, right):

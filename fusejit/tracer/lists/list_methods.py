@@ -46,6 +46,26 @@ def extended(items, others):
             items.append(item)
 
 
+def equals(items, others):
+    """``xs == ys``."""
+    if len(items) != len(others):
+        return False
+    for k, item in enumerate(others):
+        if not are_equal(items[k], item):
+            return False
+    return True
+
+
+def differs(items, others):
+    """``xs != ys``."""
+    if len(items) != len(others):
+        return True
+    for k, item in enumerate(others):
+        if not are_equal(items[k], item):
+            return True
+    return False
+
+
 def joined(items, others):
     """``xs + ys``."""
     made = []

@@ -178,6 +178,11 @@ class TracedText(TracedContainer):
     def __getitem__(self, index: Any) -> Any:
         return self.view()[index]
 
+    def __mul__(self, count: Any) -> Any:
+        return self.view() * count
+
+    __rmul__ = __mul__
+
     def __add__(self, other: Any) -> Any:
         return TEXT_OPS.added(self, other) if is_string(other) else self._refuse()
 
@@ -215,7 +220,7 @@ class TracedText(TracedContainer):
         self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
     __bool__ = __len__ = __iter__ = __hash__ = __contains__ = as_array = _refuse
-    __mul__ = __rmul__ = __mod__ = __rmod__ = _refuse
+    __mod__ = __rmod__ = _refuse
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)

@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from typing import Any
 
 from fusejit.syntax import walk
@@ -59,7 +60,7 @@ from fusejit.tracer.source.bound_names import bound_names, is_constant
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
-_LISTING = ("sorted", "list", "set")
+_LISTING = ("sorted", "list", "set", "Counter")
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _ARRAYS = ("array", "asarray")
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -67,7 +68,8 @@ HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def python_is_faster(name: str, function: Any) -> None:
     """Refuse if ``sum`` of a generator is not Python's own ``sum``."""
-    if active_trace() is not None and function is not getattr(builtins, name):
+    own = Counter if name == "Counter" else getattr(builtins, name)
+    if active_trace() is not None and function is not own:
         what = f"calls a function named {name} that is not Python's with a generator expression"
         raise unsupported(what, "give the function another name")
 

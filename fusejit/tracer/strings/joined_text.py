@@ -29,7 +29,7 @@ from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
 from fusejit.tracer.program.python_state import has_one_name
 from fusejit.tracer.strings import string_methods
-from fusejit.tracer.strings.string_view import StringView, characters_of
+from fusejit.tracer.strings.string_view import StringView, characters_of, view_of_constant
 from fusejit.tracer.values.captured_reads import LONG_TEXT
 from fusejit.tracer.values.containers import TracedContainer
 
@@ -123,6 +123,20 @@ def added(left: Any, right: Any) -> JoinedText:
     made.append(right)
     made.added_to = left
     return fixed(made)
+
+
+def of_string(name: str, left: Any, right: Any) -> Any:
+    """``text + other``, ``text * n`` of a string of Python's; NotImplemented if it is Python's."""
+    sides = (left, right)
+    if name == "add" and max(len(side) for side in sides if type(side) is str) > LONG_TEXT:
+        for side in sides:
+            if type(side) is str:
+                current_trace().captured_reads.ask_for_characters(side)
+    if name == "mul":
+        text, count = sides if type(left) is str else reversed(sides)
+        if is_kernel_integer(count):
+            return view_of_constant(current_trace(), text) * count
+    return NotImplemented
 
 
 def decimal(number: Any) -> JoinedText:

@@ -306,6 +306,14 @@ def decimal(number):
     return fixed(made)
 
 
+def repeated(text, count):
+    """``text * count``."""
+    made = empty()
+    for _ in range(count):
+        add(made, text)
+    return fixed(made)
+
+
 def append_some(items, character):
     """Append a character, if it is not empty."""
     if character:

@@ -32,7 +32,7 @@ from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
 from fusejit.tracer.ops.elementwise_op import emit_scalar
-from fusejit.tracer.ops.kernel_numbers import is_kernel_number, truth_of
+from fusejit.tracer.ops.kernel_numbers import is_kernel_number, is_number, truth_of
 from fusejit.tracer.ops.traced_text import TEXT_OPS, TracedText, compared, is_string
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
@@ -212,11 +212,18 @@ class StringView(TracedContainer):
     def __radd__(self, other: object) -> Any:
         return TEXT_OPS.added(other, self) if is_string(other) else self._refuse()
 
+    def __mul__(self, count: Any) -> Any:
+        if not is_number(count):
+            self._refuse()
+        return self.trace.inlined(string_methods.repeated, (self, count))
+
+    __rmul__ = __mul__
+
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         self.refuse("uses a string that only compiled code knows in a way that is not compiled")
 
     __bool__ = __len__ = __iter__ = __hash__ = __contains__ = _refuse
-    __mul__ = __rmul__ = __mod__ = __rmod__ = __str__ = __repr__ = _refuse
+    __mod__ = __rmod__ = __str__ = __repr__ = _refuse
     __format__ = as_array = _refuse
 
 
