@@ -1,4 +1,4 @@
-"""The columns of a list or a string from outside, which a call makes of its items."""
+"""The columns of a container or a string from outside, which a call makes of its items."""
 
 from __future__ import annotations
 
@@ -75,10 +75,52 @@ class ListClass:
 
 
 @dataclass(frozen=True, slots=True)
-class ListColumn:
-    """A step of a path: from a list or a string to one of its columns."""
+class DictClass:
+    """The dictionaries that one variant serves: what their keys and values are."""
 
-    of: ListClass | TextClass
+    type = dict
+    nanoseconds = 50
+    keys: ListClass
+    values: ListClass
+
+    @property
+    def levels(self) -> tuple[tuple[np.dtype, ...], ...]:
+        """The dtypes of the columns of the keys, and of those of the values."""
+        return self.keys.levels + self.values.levels
+
+    def columns(self, items: dict[Any, Any]) -> tuple[Column, ...] | None:
+        """The columns of a dictionary; None if it holds other items."""
+        keys, values = self.keys.columns([*items]), self.values.columns([*items.values()])
+        return None if keys is None or values is None else keys + values
+
+
+@dataclass(frozen=True, slots=True)
+class SetClass:
+    """The sets that one variant serves: what their keys are."""
+
+    type = set
+    nanoseconds = 50
+    keys: ListClass
+
+    @property
+    def levels(self) -> tuple[tuple[np.dtype, ...], ...]:
+        """The dtypes of the columns."""
+        return self.keys.levels
+
+    def columns(self, items: set[Any]) -> tuple[Column, ...] | None:
+        """The columns of a set; None if it holds other keys."""
+        return self.keys.columns([*items])
+
+
+ColumnsClass = ListClass | DictClass | SetClass | TextClass
+"""What a call makes columns of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A step of a path: from a container or a string to one of its columns."""
+
+    of: ColumnsClass
     place: int
 
     def __str__(self) -> str:

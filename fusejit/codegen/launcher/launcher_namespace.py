@@ -263,7 +263,7 @@ class LauncherNames:
         self.miss_if(f"type({text}) is not {check.expected.type.__name__}")
         name = f"columns{len(self.texts)}"
         self.put(f"{name} = {self.bind('list_class', check.expected)}.columns({text})")
-        if check.expected.type is list:
+        if check.expected.type is not str:
             self.miss_if(f"{name} is None")
         for place in range(sum(map(len, check.expected.levels))):
             path = check.path.column(ListColumn(check.expected, place))

@@ -206,9 +206,7 @@ class AttributeAccess:
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
             found = known_item(obj, key)
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
-                return current_trace().captured_reads.constant(
-                    found
-                )  # np.float64(1)[None]: made here
+                return current_trace().captured_reads.constant(found)  # np.float64(1)[None]
             return found
         method = self.note_method(obj, "__getitem__")
         if method is not None:

@@ -14,7 +14,12 @@ from fusejit.tracer.containers.new_containers import displayed, is_hashed_native
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.guards import runs_no_user_code
 from fusejit.tracer.program.unrolling import within_budget
+
+
+def _is_hashed_natively(key: Any) -> bool:
+    return is_hashed_natively(key) or runs_no_user_code(key)
 
 
 class ContainerPrimitives:
@@ -48,6 +53,8 @@ class ContainerPrimitives:
         is_tuple_of_set = kind == "Set" and type(items) is tuple
         if is_tuple_of_set and not all(map(is_hashed_natively, items)):
             return self._invoke(set, (items,), {})  # which calls the program's own methods
+        if kind == "Pairs" and not all(_is_hashed_natively(key) for key, _ in items):
+            kind, items = "Dict", self._invoke(dict, (items,), {})
         return displayed(kind, self._key(line, column), items, is_changed)
 
     def repeated_list(

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, cast
 
 from fusejit import tracer
@@ -27,6 +27,7 @@ from fusejit.tracer.capture.front_end import run_traced
 from fusejit.tracer.capture.handlers import handler_of, is_traced
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
+from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.program.active_trace import outside_program
@@ -142,6 +143,8 @@ def trace_function(
 
 def _columns_at(trace: Trace, path: Path, obj: Any) -> Any:
     """The list or string at a path, if kernels are to read its items."""
+    if type(obj) in (dict, set):
+        return argument_table(trace, path, obj)
     return argument_list(trace, path, obj) if type(obj) is list else argument_text(trace, path, obj)
 
 
@@ -192,10 +195,16 @@ def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     return bound
 
 
+def _begin(trace: Trace, code: CodeType) -> None:
+    """Trace what comes before the program: the tables of its strings, and of what it is given."""
+    begin_table(trace, code)
+    fill_tables(trace)
+
+
 def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
     """The rewritten function's result; plain NumPy raises exceptions of the user's program."""
     try:
-        begin = functools.partial(begin_table, trace, fn.__code__)
+        begin = functools.partial(_begin, trace, fn.__code__)
         return run_traced(fn, trace, arguments, begin)
     except Retrace:
         raise

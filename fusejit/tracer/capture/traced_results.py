@@ -139,6 +139,8 @@ class Results:
             self._list(self._deques[id(obj)], arrays)
             self._uses[id(obj)] += 1
         elif isinstance(obj, TracedDict | TracedSet):
+            if obj.is_outside:
+                obj.leave_to_python("returns a container from outside", "return a copy of it")
             for part in obj.parts():
                 self._list(part, arrays)
             self._require_one_name(obj)

@@ -33,9 +33,14 @@ def _is_traced(trace: Trace, key: tuple[Any, ...], is_changed: bool) -> bool:
 
 
 def displayed(kind: str, place: tuple[Any, ...], items: Any, is_changed: bool) -> Any:
-    """The container of a display, from Python's own, or of a set from a tuple of its items."""
+    """The container of a display, from Python's own, or from a tuple of its items.
+
+    "Pairs" are the items of a dictionary.
+    """
     trace = running_trace()
     if trace is None:
+        if kind == "Pairs":
+            return dict(items)
         return {*items} if kind == "Set" and type(items) is tuple else items
     return _NEW[kind](trace, place, items, is_changed)
 
@@ -68,6 +73,7 @@ _NEW = {
     "Text": _displayed_text,
     "List": _displayed_list,
     "Dict": _displayed_dict,
+    "Pairs": _displayed_dict,
     "Set": _displayed_set,
 }
 
@@ -148,13 +154,18 @@ def new_dict(
     factory: Any = None,
     is_changed: bool = False,
 ) -> Any:
-    """A dictionary that the program makes: Python's, unless a loop was seen to change it."""
+    """A dictionary that the program makes: Python's, unless a loop was seen to change it.
+
+    ``items`` of the type ``tuple`` are pairs.
+    """
     key = trace.visit((*place, current_location()))
     if not _is_traced(trace, key, is_changed):
+        items = dict(items) if type(items) is tuple else items
         trace.owned(Displays).note(Display(items, key, trace.block))
         return items
-    made = TracedDict(trace, key, type(items), factory)
-    for one, value in items.items():
+    is_pairs = type(items) is tuple
+    made = TracedDict(trace, key, dict if is_pairs else type(items), factory)
+    for one, value in items if is_pairs else items.items():
         made[one] = value
     return made
 

@@ -40,6 +40,7 @@ class KeyedContainer(TracedContainer):
     """
 
     keeps_size = True
+    is_outside = False  # whether it is one from outside, of which the kernel has a copy
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         self.trace, self.key, self.home = trace, key, trace.block
@@ -176,6 +177,9 @@ class KeyedContainer(TracedContainer):
 
     def require_own(self) -> None:
         """Leave a container to Python that changes, and may be that of another name."""
+        if self.is_outside:
+            what = f"changes a {self.python_type.__name__} from outside"
+            self.leave_to_python(what, "change a copy: d = dict(d)")
         if self.trace.owned(Aliases).may_be_another(self):
             what = f"changes a {self.python_type.__name__} that another name may hold, too"
             self.refuse(what, "give that name a copy: best = cur.copy()")

@@ -82,6 +82,10 @@ class ArgumentList(AnyList):
         """Start again, with items that are read one by one."""
         self.leave_to_python(what, remedy or "pass an array")
 
+    def holds_lists(self) -> bool:
+        """Whether its items are lists."""
+        return isinstance(self.form, ListForm)
+
     def may_be_another(self) -> bool:
         """Each call decides which object it is."""
         return True
@@ -133,20 +137,51 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     key = (*_ARGUMENT, str(path))
     if path.steps or path.root != "arg":  # perhaps the function asks for little of it
         return None
-    forms, source = _forms(items), TextSource()
-    if forms is not None:
-        forms[-1] = with_source(forms[-1], source)
-    if forms is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
-        return None
-    of = ListClass(_item_columns(forms, itertools.count().__next__), _dtypes(forms))
-    if of.columns(items) is None:
+    columns_of = ItemsInColumns.of(items)
+    if columns_of is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
         return None
     is_only_way = trace.is_bounded and is_large(items, is_segment=trace.is_segment)
     trace.table[key, "list"] = _ONLY_WAY if is_only_way else True
-    columns = read_columns(trace, path, of, items)
-    made = ArgumentList(trace, key, forms[0], forms[1:], columns)
-    source.string = functools.partial(TEXT_OPS.part, columns[-1], made.refuse)
-    return made
+    return columns_of.listed(trace, key, read_columns(trace, path, columns_of.list_class, items))
+
+
+class ItemsInColumns:
+    """What columns of items hold.
+
+    Parameters
+    ----------
+    forms : list of ItemForm
+        Of the items, and of the items of these if they are lists.
+
+    Attributes
+    ----------
+    list_class : ListClass
+    """
+
+    def __init__(self, forms: _Forms) -> None:
+        self._source = TextSource()
+        self._forms = [*forms[:-1], with_source(forms[-1], self._source)]
+        columns = _item_columns(self._forms, itertools.count().__next__)
+        self.list_class = ListClass(columns, _dtypes(self._forms))
+
+    @classmethod
+    def of(cls, items: Sequence[Any]) -> ItemsInColumns | None:
+        """The columns for some items; None if columns cannot hold them."""
+        forms = _forms(items)
+        made = None if forms is None else cls(forms)
+        return None if made is None or made.list_class.columns(items) is None else made
+
+    def forms(self) -> tuple[ItemForm, ...]:
+        """The forms of the items, and of the items of these if they are lists."""
+        return tuple(self._forms)
+
+    def listed(
+        self, trace: Trace, key: tuple[Any, ...], columns: Sequence[TracedArray]
+    ) -> ArgumentList:
+        """The list of the items."""
+        made = ArgumentList(trace, key, self._forms[0], self._forms[1:], columns)
+        self._source.string = functools.partial(TEXT_OPS.part, columns[-1], made.refuse)
+        return made
 
 
 def read_by_items(table: dict[Any, Any]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.list_columns import ListClass, ListColumn, TextClass
+from fusejit.ir.list_columns import ColumnsClass, ListColumn
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer
@@ -18,10 +18,8 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
 
 
-def read_columns(
-    trace: Trace, path: Path, of: ListClass | TextClass, obj: Any
-) -> list[TracedArray]:
-    """The columns of a list or a string at a path; each call makes them of its own."""
+def read_columns(trace: Trace, path: Path, of: ColumnsClass, obj: Any) -> list[TracedArray]:
+    """The columns of a container or a string at a path; each call makes them of its own."""
     trace.captured_reads.checks.append(PathCheck(path, CheckKind.LIST, of))
     found = of.columns(obj)
     assert found is not None

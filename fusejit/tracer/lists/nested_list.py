@@ -241,7 +241,10 @@ def _form_of_items(item: Any) -> Any:
 
 def is_in_own_pool(item: Any) -> bool:
     """Whether it is a list in a list that the function has made."""
-    return isinstance(item, NestedList) and getattr(item.owner.pool, "shared", None) is not None
+    if not isinstance(item, NestedList):
+        return False
+    pool = item.owner.pool
+    return getattr(pool, "shared", None) is not None and not pool.is_outside
 
 
 def number_of(trace: Trace, number: AffineExpr) -> Value:

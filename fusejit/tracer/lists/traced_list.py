@@ -97,6 +97,7 @@ class TracedList(AnyList):
 
     is_own = True
     shared: SharedPool | None = None  # of a pool
+    is_outside = False  # whether the lists of a pool are from outside
 
     def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
         self.trace, self.key = trace, key

@@ -211,7 +211,13 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.values[at] = self.visit(value)
         if not self.has_callbacks:
             return node
-        return self._callback("displayed", node, "Dict", node, *self._about(node))
+        if all(key is None or is_constant(key) for key in node.keys) or None in node.keys:
+            return self._callback("displayed", node, "Dict", node, *self._about(node))
+        pairs = with_location(ast.Tuple([], ast.Load()), node)  # whose keys nobody has hashed yet
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                pairs.elts.append(with_location(ast.Tuple([key, value], ast.Load()), node))
+        return self._callback("displayed", node, "Pairs", pairs, *self._about(node))
 
     def _hashed(self, node: ast.expr) -> ast.expr:
         """An element of a set, or a key, which Python hashes and compares."""

@@ -185,7 +185,7 @@ class CapturedReads:
                 raise unsupported(what, "read it before the attribute is written")
         if kind in (np.ndarray, np.memmap):
             return self._read_array(path, obj)
-        if kind in (list, str) and (seen := self.columns_at(path, obj)) is not None:
+        if kind in (list, str, dict, set) and (seen := self.columns_at(path, obj)) is not None:
             return seen
         if kind is int:
             if not _INT64.min // 2 < obj < _INT64.max // 2:
