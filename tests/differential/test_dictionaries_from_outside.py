@@ -209,3 +209,19 @@ def test_other_items(table: Any) -> None:
     good = {k: k for k in range(80)}
     for one in (good, table, good):
         compare_outcomes(run(looked_up, (one, 75)), run(fused, (one, 75)))
+
+
+def one_object(left: Any, right: Any) -> Any:
+    total = 0
+    for i in range(4):
+        total += i in left
+        total += 10 * (i in right)
+    return total + 100 if left is right else total
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("one", [{1, 2, 30}, {k: k for k in range(70)}])
+def test_one_object_twice(one: Any) -> None:
+    fused = decorate(one_object, jit=False)
+    for args in ((one, one), (one, copy.copy(one)), (one, one)):
+        compare_outcomes(run(one_object, args), run(fused, args))

@@ -170,10 +170,13 @@ class KeyedContainer(TracedContainer):
 
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two containers are one that the trace may have twice."""
-        aliases = self.trace.owned(Aliases)
-        is_other_set = isinstance(other, KeyedContainer) and aliases.may_be_another(other)
-        if is_other_set and aliases.may_be_another(self):
+        is_other_set = isinstance(other, KeyedContainer) and other.may_be_another()
+        if is_other_set and self.may_be_another():
             self.refuse(f"asks whether {self._plural()} are one that were bound under a condition")
+
+    def may_be_another(self) -> bool:
+        """Whether another container of the trace may be the same object of the program."""
+        return self.is_outside or self.trace.owned(Aliases).may_be_another(self)
 
     def require_own(self) -> None:
         """Leave a container to Python that changes, and may be that of another name."""

@@ -46,11 +46,11 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     end an exception; most are `np.errstate`.
     """
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    catcher = _catcher()
-    if catcher == "try":
+    found = catcher()
+    if found == "try":
         return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
     otherwise = otherwise or _if_it_does_not(text)
-    if catcher == "with" and not otherwise:
+    if found == "with" and not otherwise:
         otherwise = f"a `with` has ended {text}"
     return Fallback(numpy_raising(f"NumPy raises {text}", otherwise))
 
@@ -99,7 +99,7 @@ def _is_meant(at: TracebackType) -> bool:
     return found in ("RAISE_VARARGS", "RERAISE")
 
 
-def _catcher() -> str:
+def catcher() -> str:
     """What stands around the program's place and may end an exception: ``try``, ``with``, or ""."""
     found = ""
     for frame in user_frames():

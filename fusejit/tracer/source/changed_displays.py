@@ -27,7 +27,9 @@ def changed_displays(function: ast.FunctionDef) -> set[ast.AST]:
         if isinstance(loop, ast.While) or (isinstance(loop, ast.For) and not _is_unrolled(loop)):
             inside = {*nodes_of(loop.body)}
             names = {name for node in inside for name in _changed(node)}
-            found |= {d for d, name in displays.items() if name in names and d not in inside}
+            changed = {d for d, name in displays.items() if name in names and d not in inside}
+            is_of_words = isinstance(loop, ast.For) and _is_over_words(loop)
+            found |= {d for d in changed if isinstance(d, ast.Constant) or not is_of_words}
     texts = {displays[d] for d in found if isinstance(d, ast.Constant)}  # of all or of none
     return found | {d for d, name in displays.items() if name in texts}
 
@@ -46,6 +48,14 @@ def _is_unrolled(loop: ast.For) -> bool:
             return count <= _UNROLLED
         case ast.List(elts) | ast.Tuple(elts):
             return len(elts) <= _UNROLLED
+    return False
+
+
+def _is_over_words(loop: ast.For) -> bool:
+    """Whether a loop runs over parts of a text, which Python may hold: then it has lists, too."""
+    match loop.iter:
+        case ast.Call(ast.Attribute(_, "split" | "rsplit" | "splitlines")):
+            return True
     return False
 
 

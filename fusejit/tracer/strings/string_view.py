@@ -34,7 +34,7 @@ from fusejit.tracer.lists.places import ends_of, place_of
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.ops.kernel_numbers import is_kernel_number, is_number, truth_of
 from fusejit.tracer.ops.traced_text import TEXT_OPS, TracedText, compared, is_string
-from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.fallback import Retrace, catcher
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
 from fusejit.tracer.strings import string_methods
 from fusejit.tracer.values.array import TracedArray
@@ -170,6 +170,8 @@ class StringView(TracedContainer):
         """``int(text)``, of digits."""
         if kind is not int:
             self.refuse("makes a float of a string that only compiled code knows")
+        if catcher():  # Python raises ValueError for others
+            self.refuse("makes a number of a string that may be none")
         return self.trace.inlined(string_methods.integer, (self,))
 
     def methods(self) -> frozenset[str]:

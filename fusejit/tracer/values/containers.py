@@ -103,7 +103,7 @@ class TracedContainer:
 
     __bool__ = __len__ = __iter__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __contains__ = __add__ = __radd__ = __mul__ = __rmul__ = __format__ = __str__ = _refuse
-    __hash__ = _refuse
+    __hash__ = __index__ = _refuse
     __array__ = __array_function__ = __array_ufunc__ = _refuse
 
 
