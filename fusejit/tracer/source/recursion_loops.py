@@ -131,7 +131,8 @@ class RecursionLoop:
                 if start:
                     first = cut.temporary()
                     cut.keep(first, cut.callback("index_of", cut.flat(start[0])), node)
-                    number = ast.BinOp(number, ast.Add(), cut.load(first, node))
+                    added = ast.BinOp(number, ast.Add(), cut.load(first, node))
+                    number = with_location(added, node)
                 test, item = self._items(items)
                 return test, with_location(ast.Tuple([number, item], ast.Load()), node)
             case ast.Call(ast.Name("zip") as function, [_, _, *_] as several, []):
