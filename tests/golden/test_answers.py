@@ -110,7 +110,7 @@ def test_a_function_with_statements_of_python() -> None:
     text = fused.explain(X)
     check_form(text)
     line = relaxed.__code__.co_firstlineno + 6
-    assert f"relaxed: compiled in part: lines {line}, {line + 2} are " in text
+    assert f"relaxed: compiled in part: lines {line} to {line + 1}, {line + 2} are " in text
     assert f"  held back at line {line + 1} (Python runs)\n" in text
     assert lines_of(text) == [f"test_answers.py:{line + k}" for k in range(3)]
     assert len(text.splitlines()) == 5
