@@ -117,19 +117,6 @@ class Row:
         return self.items[place]
 
 
-class Scope:
-    def __init__(self, log, ends=False):
-        self.log, self.ends = log, ends
-
-    def __enter__(self):
-        self.log.append(1.0)
-        return self
-
-    def __exit__(self, kind, error, at):
-        self.log.append(2.0 if error is None else 3.0)
-        return self.ends
-
-
 def arithmetic(x):
     a, b = Vector(x[0], x[1]), Vector(x[2], 1.0)
     c = 2.0 * (a + b) - -a * x[3]
@@ -320,16 +307,6 @@ def taken_apart(x):
     return math.hypot(*Interval(x[2], x[3])), [*Interval(low, high)], first, rest
 
 
-def in_scopes(x):
-    log = []
-    with Scope(log) as one, Scope(one.log):
-        log.append(x[0])
-    with Scope(log, True):
-        log.append(x[1])
-        raise ValueError("ended")
-    return log
-
-
 X = np.array([3.0, 4.0, -1.0, 2.0])
 FUNCTIONS = [
     arithmetic,
@@ -351,7 +328,6 @@ FUNCTIONS = [
     changed_meanwhile,
     in_an_interval,
     taken_apart,
-    in_scopes,
 ]
 
 

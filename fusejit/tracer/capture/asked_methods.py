@@ -1,4 +1,4 @@
-"""Methods of the user's classes that Python calls: ``len(a)``, ``for x in a``, ``with a``.
+"""Methods of the user's classes that Python calls: ``len(a)``, ``for x in a``, ``f(*a)``.
 
 Each becomes a call of the method, which is traced as any other function. What Python requires of
 the result is required of it, or left to Python.
@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType, GeneratorType, TracebackType
+from types import FunctionType, GeneratorType
 from typing import Any
 
-from fusejit.errors import FusejitError
 from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.operators import BINARY, UNARY, Operators
-from fusejit.tracer.flow.raises import caught_inside, trying
 from fusejit.tracer.flow.traced_if import decide
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.ops.checks import RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
-from fusejit.tracer.program.fallback import Fallback, Retrace, numpy_raises
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import within_budget
 from fusejit.tracer.rewriting.generated_items import Generated
@@ -223,50 +221,6 @@ class AskedMethods:
         for item in within_budget(self.iterated(items)):
             total = self.operators.binary("add", total, item)
         return total
-
-    # --------------------------------------------------------------------------------------- with
-    def manager(self, obj: Any) -> Any:
-        """What stands for ``obj`` in ``with obj``."""
-        if self._access.note_method(obj, "__enter__") is None:
-            return obj
-        leave = self._access.note_method(obj, "__exit__")
-        return obj if leave is None else _Manager(self, obj, leave)
-
-    def enter(self, obj: Any) -> Any:
-        """``obj.__enter__()``."""
-        return self._invoke(self._access.note_method(obj, "__enter__"), (obj,), {})
-
-    def leave(self, leave: FunctionType, args: tuple[Any, ...]) -> bool:
-        """``obj.__exit__(..)``: whether it ends the exception."""
-        ends = decide(self._invoke(leave, args, {}))
-        if args[1] is not None and not isinstance(ends, bool):
-            raise needs_python("ends an exception or not, as elements tell", MOVE_OUTSIDE)
-        return ends is True
-
-
-class _Manager:
-    """An object of the user's in ``with``."""
-
-    def __init__(self, methods: AskedMethods, obj: Any, leave: FunctionType) -> None:
-        self._methods, self._obj, self._leave = methods, obj, leave
-        self._depth = 0
-
-    def __enter__(self) -> Any:
-        entered = self._methods.enter(self._obj)
-        self._depth = trying()
-        return entered
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> bool:
-        if isinstance(error, FusejitError | Fallback | Retrace):
-            return False
-        if error is not None:
-            caught_inside(error, self._depth)
-        return self._methods.leave(self._leave, (self._obj, kind, error, at))
 
 
 def _require_length(length: Any) -> None:

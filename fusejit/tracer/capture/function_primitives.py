@@ -94,7 +94,7 @@ class FunctionPrimitives:
         self._operators = operators = asked.operators
         self._asked = asked
         self.binary, self.unary = operators.binary, operators.unary
-        self.manager, self.unpacked = asked.manager, asked.unpacked
+        self.unpacked = asked.unpacked
         self.formatted = exact
         self.text = functools.partial(f_string, exact, invoke)
         self.same_object = functools.partial(same_object, captures)

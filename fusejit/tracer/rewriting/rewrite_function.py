@@ -296,12 +296,6 @@ class _Rewriter(OperatorRewriter):
 
     visit_Import = visit_ImportFrom = _import
 
-    def visit_With(self, node: ast.With) -> ast.With:
-        self.generic_visit(node)
-        for item in node.items:
-            item.context_expr = self._callback("manager", item.context_expr, item.context_expr)
-        return node
-
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         subject = self._callback("subject", node.subject, self.visit(node.subject))
         node.subject = subject
