@@ -58,7 +58,7 @@ def test_short_loops_over_lists_are_one_kernel(count: int) -> None:
 
 def test_long_loops_over_lists_are_python_s_with_a_segment_in_them() -> None:
     fused = decorate(powers, jit=False)
-    factors = ["ab"] * (OPS_OF_MANY + 1)
+    factors = ["ab", b"cd"] * OPS_OF_MANY
     assert_same(powers(X, factors), fused(X, factors))
     assert len(fused.variants) == 0
     segments = fused.variants.newest_segmented.segments
