@@ -583,7 +583,6 @@ def with_vec(x):
         lambda x: (VEC + 1).x,
         lambda x: [v for v in VEC],  # noqa: C416
         lambda x: [*Vec(x)],
-        with_vec,
     ],
 )
 def test_special_methods_that_python_calls_are_traced(front, fn):
@@ -619,6 +618,10 @@ def test_special_methods_that_python_calls_are_noticed(front, fn, name):
     assert name in message
     assert f"{__file__}:{fn.__code__.co_firstlineno}" in message
     assert sys.getprofile() is None
+
+
+def test_context_managers_in_python_are_noticed(front):
+    assert "__enter__" in refused(front, with_vec, 1.0)
 
 
 def test_functions_of_numbers_are_not_watched(front, monkeypatch):
