@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit.tracer.strings.table_methods import code_of
 from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 RNG = np.random.default_rng(8)
@@ -258,6 +259,35 @@ def test_jitted(function: Callable[..., Any]) -> None:
         compare_outcomes(run(function, args), run(fused, args))
 
 
+def counted_words(text: Any) -> Any:
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts, "ab" in counts
+
+
+def truths(text: Any) -> Any:
+    found = []
+    for word in text.split(" "):
+        found.append((bool(word), not word, word or "none", bool(text[:1])))
+    return found
+
+
+def test_strings_with_one_hash() -> None:
+    """And words between spaces of other alphabets."""
+    assert code_of("ab") == code_of("`\u00e5")
+    fused = decorate(counted_words, jit=True, fullgraph=True)
+    many = " ".join(chr(97 - k) + chr(98 + 131 * k) for k in range(9))
+    for text in ("ab `\u00e5 ab\u2003\u00e9t\u00e9\u3000`\u00e5 cd ab", many * 3, many[3:] + " ab"):
+        compare_outcomes(run(counted_words, (text,)), run(fused, (text,)))
+
+
+def test_truth_of_strings() -> None:
+    fused = decorate(truths, jit=False, fullgraph=True)
+    for args in TEXTS:
+        compare_outcomes(run(truths, args), run(fused, args))
+
+
 # ------------------------------------------------------------------------------ lists from outside
 def counted(words: Any) -> Any:
     counts = {}
@@ -412,6 +442,33 @@ def test_what_python_does(function: Callable[..., Any], items: Any) -> None:
     good = LISTS[0] if function is not evaluated else (SUM,)
     for args in (good, (items,), good):
         compare_outcomes(run(function, args), run(fused, args))
+
+
+def integers(words: Any) -> Any:
+    found = []
+    for word in words:
+        found.append(int(word))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("-", "+", "", "  ", " - ", "- 5", "--5", "1_0", "0x1", "\u0663", "5.", "1 2"),
+        *("9223372036854775807", "9223372036854775808", "\u20035\u2003"),
+    ],
+)
+def test_integers(odd: str) -> None:
+    """Signs without digits are no zero."""
+    fused = decorate(integers, jit=False)
+    good = ["1", " 2 ", "-3", "+4", "\t5\n", "007"]
+    for words in (good, [*good, odd], [odd, *good]):
+        compare_outcomes(run(integers, (words,)), run(fused, (words,)))
+
+
+def test_integers_are_compiled() -> None:
+    assert_one_variant(integers, [(["1", " 2 ", "-3", "+4", "\t5\n", "007"],)])
 
 
 # ----------------------------------------------------------------------------- lists in two lists

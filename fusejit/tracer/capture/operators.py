@@ -23,6 +23,7 @@ from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.strings.joined_text import of_string
 from fusejit.tracer.values.operand_types import represented_type
+from fusejit.tracer.values.operator_names import NO_REFLECTION, SIGNS
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -37,29 +38,12 @@ class _Row(NamedTuple):
     text: str
 
 
-_TEXTS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "matmul": "@",
-    "lshift": "<<",
-    "rshift": ">>",
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-}
-
-
 def _row(name: str, text: str) -> _Row:
     function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
     return _Row(function, f"__{name}__", f"__r{name}__", f"__i{name}__", text)
 
 
-BINARY = {name: _row(name, text) for name, text in _TEXTS.items()}
+BINARY = {name: _row(name, text) for name, text in SIGNS.items() if name not in NO_REFLECTION}
 IN_PLACE: dict[str, Callable[..., Any]] = {name: getattr(operator, f"i{name}") for name in BINARY}
 UNARY: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,

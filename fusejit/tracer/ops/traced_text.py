@@ -44,6 +44,8 @@ OF_NUMBER = (Kind.PYTHON, I64)
 STRINGS = ("strings",), "constants"
 """The key of the decision that calls number strings: those of the program's text, in order."""
 _ASCII = 128
+_LAST_SPACE = 0x3000
+"""The last character for which ``isspace`` is true."""
 _CASES = ord("a") - ord("A")
 
 
@@ -107,7 +109,8 @@ class TracedText(TracedContainer):
         """Whether it is not empty."""
         if self.is_character:
             return True
-        return arithmetic(np.not_equal, as_strong(self.number), 0)
+        found: TracedArray = as_python(arithmetic(np.not_equal, as_strong(self.number), 0))
+        return found
 
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two equal strings are one object."""
@@ -125,10 +128,11 @@ class TracedText(TracedContainer):
         return arithmetic(np.subtract, self.number, 1 + ord("0"))
 
     def has(self, property_: str) -> Any:
-        """``text.isdigit()`` and its like, of characters of ASCII."""
+        """``text.isdigit()`` and its like, of characters of ASCII; of all for ``isspace``."""
         if self.may_be_long():
             return getattr(self.view(), property_)()
-        self._require(0, _ASCII, "asks for the kind of a character")
+        if property_ != "isspace":
+            self._require(0, _ASCII, "asks for the kind of a character")
         ranges = _RANGES[property_]
 
         def compute(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -318,10 +322,11 @@ def _within(builder: PayloadBuilder, ref: int, low: int, high: int) -> int:
 
 
 def _ranges(property_: str) -> tuple[tuple[int, int], ...]:
-    """The numbers of the characters of ASCII that have a property, as ranges."""
-    numbers = [1 + k for k in range(_ASCII) if getattr(chr(k), property_)()]
-    starts = [k for k in numbers if k - 1 not in numbers]
-    ends = [k for k in numbers if k + 1 not in numbers]
+    """The numbers of the characters that have a property, as ranges; of ASCII for most."""
+    last = _LAST_SPACE if property_ == "isspace" else _ASCII - 1
+    numbers = {1 + k for k in range(last + 1) if getattr(chr(k), property_)()}
+    starts = sorted(k for k in numbers if k - 1 not in numbers)
+    ends = sorted(k for k in numbers if k + 1 not in numbers)
     return tuple(zip(starts, ends, strict=True))
 
 

@@ -57,7 +57,7 @@ from fusejit.tracer.values.operand_types import (
     represented_type,
     resolve,
 )
-from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.operator_names import OPERATORS, SIGNS
 from fusejit.tracer.values.symbolic_number import NUMBER_OPS
 from fusejit.tracer.values.union_scalar import (
     UNION_OPS,
@@ -71,22 +71,7 @@ from fusejit.tracer.values.union_scalar import (
     is_union_scalar,
 )
 
-_SIGNS = {
-    OPERATORS[name]: sign
-    for name, sign in {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "truediv": "/",
-        "floordiv": "//",
-        "mod": "%",
-        "pow": "** or pow()",
-        "lt": "<",
-        "le": "<=",
-        "gt": ">",
-        "ge": ">=",
-    }.items()
-}
+_SIGNS = {OPERATORS[name]: sign for name, sign in SIGNS.items()}
 _SAME_IN_FLOATS = {
     np.add,
     np.subtract,

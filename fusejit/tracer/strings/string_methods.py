@@ -282,11 +282,18 @@ def islower(text):
 
 
 def integer(text):
-    """``int(text)``, of digits of ASCII with a sign."""
-    is_negative = text[0] == "-"
-    number = 0
-    for k in range(1 if is_negative or text[0] == "+" else 0, len(text)):
-        number = number * 10 + int(text[k])
+    """``int(text)``, of digits of ASCII with a sign, between spaces; an error without digits."""
+    start, size = 0, len(text)
+    while start < size and text[start].isspace():
+        start += 1
+    while size > start and text[size - 1].isspace():
+        size -= 1
+    digits = text[start:size]
+    is_negative = digits[0] == "-"
+    first = 1 if is_negative or digits[0] == "+" else 0
+    number = int(digits[first])
+    for k in range(first + 1, len(digits)):
+        number = number * 10 + int(digits[k])
     return -number if is_negative else number
 
 

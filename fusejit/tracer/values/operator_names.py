@@ -35,6 +35,14 @@ OPERATORS: dict[str, np.ufunc] = {
 }
 
 
+SIGNS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"},
+    **{"pow": "** or pow()", "matmul": "@", "lshift": "<<", "rshift": ">>"},
+    **{"and": "&", "or": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+}
+"""Operators as Python's errors name them."""
+
+
 CHANGING = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
 """Methods that change arrays; of NumPy's numbers, which nothing changes, they do nothing."""
 
