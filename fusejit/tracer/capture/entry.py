@@ -40,7 +40,7 @@ from fusejit.tracer.program.fallback import (
 )
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python_where
 from fusejit.tracer.source.source_text import given_to, texts_in
-from fusejit.tracer.strings.string_table import begin_table
+from fusejit.tracer.strings.string_table import begin_table, require_all_strings
 from fusejit.tracer.strings.string_view import argument_text
 from fusejit.tracer.values.captured_reads import CapturedReads
 
@@ -181,6 +181,7 @@ def _trace_once(
         }
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, trace.location)
+        require_all_strings(trace)
     verify(traced.graph)
     return traced
 

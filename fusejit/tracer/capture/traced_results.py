@@ -96,7 +96,7 @@ class Results:
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
         self._require_one_place()
-        strings = trace.owned(StringTables).get("made")
+        strings = trace.owned(StringTables).made
         if strings is not None:
             for part in (strings.spans, strings.points):
                 self._list(part, arrays)

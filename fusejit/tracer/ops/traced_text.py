@@ -28,7 +28,6 @@ from fusejit.tracer.ops.kernel_numbers import (
     needs_kernel,
 )
 from fusejit.tracer.program.active_trace import makes_text
-from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
@@ -255,8 +254,7 @@ def number_of_text(obj: Any) -> Any:
     trace = current_trace()
     texts, known = trace.owned(Texts), trace.table.get(STRINGS)
     if known is not None and not texts.knows(obj):
-        trace.table[STRINGS] = (*known, obj)
-        raise Retrace
+        trace.table[STRINGS] = (*known, obj)  # the end of the trace starts it again
     return texts.number(obj)
 
 

@@ -42,8 +42,12 @@ _LONGEST_CONSTANT = 100
 """Characters of a string of the program's text; longer ones are documentation."""
 
 
-class StringTables(dict[str, "StringTable"]):
-    """The table of a trace, if it has one."""
+class StringTables:
+    """The table of a trace, if it has one, and how many strings it began with."""
+
+    def __init__(self) -> None:
+        self.made: StringTable | None = None
+        self.num_constants = 0
 
 
 class StringTable:
@@ -157,8 +161,15 @@ def begin_table(trace: Trace, code: CodeType) -> None:
     if known is not None:
         constants = tuple(dict.fromkeys((*known, *_constants_of(code))))
         trace.table[STRINGS] = constants
-        table = trace.owned(StringTables)["made"] = StringTable(trace)
-        table.begin(constants)
+        tables = trace.owned(StringTables)
+        tables.made, tables.num_constants = StringTable(trace), len(constants)
+        tables.made.begin(constants)
+
+
+def require_all_strings(trace: Trace) -> None:
+    """At the end, start again if the program has strings that the table did not begin with."""
+    if len(trace.table.get(STRINGS, ())) != trace.owned(StringTables).num_constants:
+        raise Retrace
 
 
 def _constants_of(code: CodeType) -> Iterator[str]:
@@ -172,7 +183,7 @@ def _constants_of(code: CodeType) -> Iterator[str]:
 
 def string_table(trace: Trace) -> StringTable:
     """The table of a trace, which starts again if it has none."""
-    made = trace.owned(StringTables).get("made")
+    made = trace.owned(StringTables).made
     if made is None:
         trace.table[STRINGS] = trace.owned(Texts).longer
         raise Retrace
