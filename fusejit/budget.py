@@ -167,14 +167,24 @@ class Allowance:
         self.made = 0
         self.is_speculative = False
         self.plain = 0.0
+        self._due = 0.0  # seconds of interpreted calls, before which none is traced again
         self._wasted: dict[Hashable, float] = {}
 
     def waste(self, signature: Hashable, seconds: float) -> None:
         """Record a failed trace."""
         self._wasted[signature] = self._wasted.get(signature, 0.0) + seconds
 
+    def postpone(self, seconds: float) -> None:
+        """Record a speculative trace that has ended for lack of time: the next waits twice as long.
+
+        So a function that is never compiled is traced ever more rarely.
+        """
+        self._due = max(2 * self.plain, self.plain + seconds)
+
     def is_spent(self, signature: Hashable) -> bool:
         """Whether calls of a signature may not be traced now."""
+        if self.is_speculative and self.plain < self._due:
+            return True
         paid = SHARE * self.plain
         if self._wasted.get(signature, 0.0) > WASTED_SECONDS + paid:
             return True

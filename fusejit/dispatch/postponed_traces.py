@@ -27,7 +27,7 @@ from fusejit.codegen.launcher.call_guard import (
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.ir.raw_reads import is_a
-from fusejit.outcome import MISS, Outcome
+from fusejit.outcome import MISS, Outcome, OutcomeKind
 
 
 class PostponedTraces:
@@ -88,7 +88,10 @@ class PostponedTraces:
 
         def note(made: Any) -> None:
             if isinstance(made, Outcome):
-                allowance.waste(_signature_of(args), time.thread_time() - start)
+                seconds = time.thread_time() - start
+                allowance.waste(_signature_of(args), seconds)
+                if made.kind is OutcomeKind.OUT_OF_TIME:
+                    allowance.postpone(seconds)
 
         with allowance.spending():
             yield note

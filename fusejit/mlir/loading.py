@@ -21,18 +21,9 @@ from fusejit.ir.interpreter.interpret import (
 )
 from fusejit.ir.ops import Operand
 from fusejit.ir.payload import identity_payload
+from fusejit.ir.results import HostLeaf, ResultLeaf, ResultSequence, ResultStructure, StaticLeaf
 from fusejit.ir.source import Location
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    HostLeaf,
-    PathCheck,
-    ResultLeaf,
-    ResultSequence,
-    ResultStructure,
-    StaticLeaf,
-    TracedFunction,
-)
+from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck, TracedFunction
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.locks import WorkLock, cut_short

@@ -18,8 +18,10 @@ from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
 from fusejit.dataclass import dataclass, field
 from fusejit.decorated import dispatcher_of
 from fusejit.entry_stubs.stub_code import FunctionBody
+from fusejit.ir.analysis.exactness import is_exact
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
+from fusejit.tiering.timed_trial import may_take_long
 from fusejit.tracebacks import strip_segment_calls
 from fusejit.tracer.breaks.split_result import Segment
 from fusejit.tracer.values.foreign import why_foreign_within
@@ -324,6 +326,19 @@ class SegmentCall:
         return self.chosen is not None and (
             self.state is None or self.state.tiering.runs_interpreted
         )
+
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether Python computes the very bits that its kernels do."""
+        return self.state is not None and all(
+            is_exact(variant.traced.graph) for variant in self.state.variants.compiled
+        )
+
+    @property
+    def may_take_long(self) -> bool:
+        """Whether Python's form of a long call is not much longer, by the estimate."""
+        costs = None if self.state is None else self.state.tiering.costs
+        return costs is None or may_take_long(costs)
 
     def compiles_nothing(self, asked: set[int]) -> bool:
         """Whether nothing in it is compiled, nor in what it calls, besides what is ``asked``."""

@@ -153,7 +153,7 @@ def cost_of_sizes(
     ours = HAND_OVER + is_segment * PART + ARGUMENT * handed + RESULT * results + kernel_ns
     for column in filter(_is_column, graph.buffers):
         assert column.origin is not None
-        of = column.origin.attr.steps[-1][1].of  # a class of `fusejit.ir.list_columns`
+        of = column.origin.attr.steps[-1][1].of  # a class of `fusejit.ir.columns.list_columns`
         ours += of.nanoseconds * estimate.points(column.type.extents)
     made = made_ns(traced.structure)
     ours += made + sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)

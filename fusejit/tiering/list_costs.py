@@ -8,20 +8,22 @@ append a few numbers.
 from __future__ import annotations
 
 from fusejit.ir.analysis.estimated_work import ASSUMED
-from fusejit.ir.traced import (
+from fusejit.ir.results import (
     ChoiceLeaf,
     ItemColumns,
     ListColumns,
+    ObjectColumns,
     OptionalColumns,
     ResultDict,
     ResultList,
     ResultMapping,
     ResultSequence,
     ResultStructure,
+    ResultWithObjects,
     ResultWithTexts,
-    TracedFunction,
     TupleColumns,
 )
+from fusejit.ir.traced import TracedFunction
 from fusejit.ir.values import Buffer
 
 # nanoseconds
@@ -57,6 +59,10 @@ def made_ns(structure: ResultStructure) -> float:
         return 0.0 if structure.columns is None else _columns_ns(structure.columns)
     if isinstance(structure, ResultWithTexts):
         return MADE_LIST + ASSUMED * MADE_ITEM + made_ns(structure.result)
+    if isinstance(structure, ResultWithObjects):
+        forms = [form for one in structure.classes for _, form in one.attributes if form]
+        made = len(structure.classes) * ASSUMED * MADE_INNER + sum(map(_columns_ns, forms))
+        return made + made_ns(structure.result)
     if isinstance(structure, ResultDict):
         return MADE_DICT + made_ns(structure.keys) + made_ns(structure.values)
     if isinstance(structure, ResultSequence | ResultMapping | ChoiceLeaf):
@@ -68,6 +74,8 @@ def _columns_ns(form: ItemColumns) -> float:
     if isinstance(form, ListColumns):
         inner = 0.0 if form.item is None else _columns_ns(form.item)
         return MADE_LISTS + ASSUMED * MADE_INNER + inner
+    if isinstance(form, ObjectColumns):
+        return ASSUMED * MADE_ITEM
     if isinstance(form, OptionalColumns):
         return ASSUMED * MADE_ITEM + _columns_ns(form.item)
     if isinstance(form, TupleColumns):

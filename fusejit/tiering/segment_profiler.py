@@ -13,6 +13,7 @@ for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -31,15 +32,19 @@ from fusejit.dataclass import replace
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
+from fusejit.tiering.split_trial import SplitTrial
 from fusejit.tracer.breaks.split_result import InterpretedParts
 
 FIRST_REPROFILE = 16  # calls, before a settled function goes through its segments again
 REPROFILE_BACKOFF = 4  # times as many calls each time
+BACKOFF_OF_TRIALS = 16  # times as many calls, where the clock has found Python faster as a whole
 SIZE_GROWTH = 4  # times as large as what was seen
 MAX_SEGMENT_DEPTH = (
     8  # calls within each other through segments; a recursion that is deeper is Python's
 )
 FEW = 16  # what counts as small in any case
+
+_LAZY = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 Run = Callable[..., Any]
 Serve = Callable[[Run, CallGuard | None], None]
@@ -70,6 +75,14 @@ class ProfiledSegment(Reprofilable, Protocol):
     @property
     def is_interpreted(self) -> bool:
         """Whether Python runs its statements."""
+
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether Python computes the very bits that its kernels do."""
+
+    @property
+    def may_take_long(self) -> bool:
+        """Whether Python's form of a long call is not much longer."""
 
 
 class ProfiledCall(Reprofilable, Protocol):
@@ -140,6 +153,8 @@ class SegmentProfiler:
         self._installed: InterpretedParts | None = None
         self._next_reprofile = FIRST_REPROFILE
         self._depth = 0
+        self._trial: SplitTrial | None = None
+        self._python_is_faster = False  # than the split function as a whole, by the clock
         self._looks, self._has_returned = 0, False
         self._is_asked = False  # the next call decides again: functions may call each other
 
@@ -173,6 +188,7 @@ class SegmentProfiler:
 
     def request_reprofile(self) -> None:
         """Check again for all segments whether they pay, at the next call."""
+        self._python_is_faster = False
         every: list[Reprofilable] = [*self.parts, *self.sites]
         for one in every:
             one.request_reprofile()
@@ -180,7 +196,7 @@ class SegmentProfiler:
 
     def _reprofile_next_call(self) -> None:
         if self._installed is not None:
-            self._is_asked = True
+            self._is_asked, self._trial = True, None
             self.serve(self.runs[-1], self._guard(due=0))
 
     def reprofile_call(self, *args: Any) -> Any:
@@ -202,6 +218,12 @@ class SegmentProfiler:
     def _decide(self, args: Sequence[Any], *, has_returned: bool = True) -> None:
         self._looks += 1
         self._has_returned |= has_returned
+        self._trial = None
+        self._settle(args)
+        self._try_out()
+
+    def _settle(self, args: Sequence[Any]) -> None:
+        """Serve calls by what pays now."""
         seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
         self._no_arrays = [not is_a(arg, np.ndarray) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
@@ -215,6 +237,7 @@ class SegmentProfiler:
             left: list[Reprofilable] = [p for p in self.parts if p.is_interpreted]
             left += [s for s in self.sites if s.was_called and not s.is_fused]
             self.depends_on_sizes = any(each.depends_on_sizes for each in left)
+            self.depends_on_sizes |= self._python_is_faster
             run = self.remade(interpreted) if is_left else self.original
             if not interpreted.segments and not interpreted.calls:
                 run = self.split
@@ -228,8 +251,37 @@ class SegmentProfiler:
             self._next_reprofile = min(self._next_reprofile * REPROFILE_BACKOFF, NEVER)
         self.serve(self.runs[-1], self._guard_now)
 
+    def _try_out(self) -> None:
+        """Have the clock compare the split function with Python as a whole, where it may."""
+        own, guard = self.runs[-1], self._guard_now
+        compiled = [part for part in self.parts if not part.is_interpreted and part.was_called]
+        code = self.original.__code__ if isinstance(self.original, FunctionType) else None
+        is_lazy = code is None or bool(code.co_flags & _LAZY)
+        if own is self.original or is_lazy or not compiled or guard is None:
+            return
+        if self._are_unreached or not all(part.may_be_tried for part in compiled):
+            return
+        self._trial = trial = SplitTrial(
+            own,
+            self.original,
+            lambda run: self.serve(run, guard) if self._trial is trial else None,
+            self._decided,
+            tries_long=all(part.may_take_long for part in compiled),
+        )
+        self.serve(trial.launch, guard)
+
+    def _decided(self, python_is_faster: bool, args: tuple[Any, ...]) -> None:
+        """The clock has decided."""
+        self._trial, self._python_is_faster = None, python_is_faster
+        if python_is_faster:
+            self._next_reprofile = min(self._next_reprofile * BACKOFF_OF_TRIALS, NEVER)
+        self._settle(args)
+
     def _now(self) -> InterpretedParts:
         """What does not pay, and what no call comes to, as all of them raise before."""
+        if self._python_is_faster:
+            names, numbers = (p.name for p in self.parts), (s.number for s in self.sites)
+            return InterpretedParts(frozenset(names), frozenset(numbers))
         only_raises = self._looks > 1 and not self._has_returned
         unreached = [p for p in self.parts if only_raises and not p.was_called]
         uncalled = [s for s in self.sites if only_raises and not s.was_called]

@@ -48,6 +48,11 @@ def discard_timings() -> None:
     next(_timings)
 
 
+def count_timings() -> int:
+    """The number of this call that is timed: two in a row, unless another was timed between."""
+    return next(_timings)
+
+
 def may_take_long(estimate: CostEstimate) -> bool:
     """Whether Python's form of a long call is not much longer, so that it may be computed by it."""
     return MAX_SPEEDUP_OF_LONG_CALLS * estimate.compiled_ns > estimate.numpy_ns

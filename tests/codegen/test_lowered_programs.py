@@ -12,16 +12,10 @@ import pytest
 
 from fusejit.codegen.machine.target import host_target
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.results import ResultLeaf, ResultSequence
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.text.parser import parse_graph
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    PathCheck,
-    ResultLeaf,
-    ResultSequence,
-    TracedFunction,
-)
+from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck, TracedFunction
 from fusejit.options import Options
 from fusejit.stages import Traced
 from fusejit_testing.programs.programs import PROGRAMS, Arguments, Program

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.ir.list_columns import ListClass
+from fusejit.ir.columns.list_columns import ListClass
 from fusejit.path_resolver import resolver
 from fusejit.tiering.cost_estimate import (
     ARGUMENT,

@@ -495,6 +495,19 @@ def test_a_forked_child_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert status == 0
 
 
+def test_traces_without_time_become_rare() -> None:
+    """A speculative trace that ended for lack of time waits for twice as many calls."""
+    allowance = Allowance(10.0)
+    allowance.is_speculative = True
+    traced = 0
+    for _ in range(1000):  # calls of 10 ms, of which each trace needs a second
+        allowance.plain += 0.01
+        if not allowance.is_spent("of integers"):
+            allowance.postpone(1.0)
+            traced += 1
+    assert 3 <= traced <= 5
+
+
 def test_traces_in_vain_are_paid_for_by_calls() -> None:
     allowance = Allowance(10.0)
     assert not allowance.is_spent("of floats")

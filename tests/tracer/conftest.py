@@ -12,16 +12,15 @@ import pytest
 
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import check_guards, host_environment, interpret
-from fusejit.ir.traced import (
-    CheckKind,
+from fusejit.ir.results import (
     HostLeaf,
     PathLeaf,
     ResultLeaf,
     ResultMapping,
     ResultSequence,
     StaticLeaf,
-    TracedFunction,
 )
+from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.tracer.builder.layout import classify
 from fusejit.tracer.capture.entry import trace_function
 

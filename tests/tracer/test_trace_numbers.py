@@ -12,7 +12,8 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.host_affine import host_of
-from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
+from fusejit.ir.results import HostLeaf, PathLeaf
+from fusejit.ir.traced import CheckKind
 from fusejit.ir.values import Layout
 from fusejit.tracer.builder.shapes import Decisions
 from fusejit.tracer.capture.entry import trace_function

@@ -36,7 +36,8 @@ from fusejit.ir.loops.program import (
     walk_steps,
 )
 from fusejit.ir.ops import walk
-from fusejit.ir.traced import HostLeaf, TracedFunction
+from fusejit.ir.results import HostLeaf
+from fusejit.ir.traced import TracedFunction
 from fusejit.ir.types import Kind
 from fusejit.syntax import run_text
 

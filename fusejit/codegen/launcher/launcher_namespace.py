@@ -15,15 +15,16 @@ from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
+from fusejit.codegen.launcher.made_containers import dict_of, list_of, made_objects, set_of
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
 from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.columns.list_columns import ListColumn
 from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.list_columns import ListColumn
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import (
     ArrayRef,
@@ -37,23 +38,16 @@ from fusejit.ir.loops.program import (
 )
 from fusejit.ir.ops import HostCall, walk
 from fusejit.ir.raw_reads import value_reader, with_text
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    LibraryRead,
-    PathCheck,
-    ResultLeaf,
-    TracedFunction,
-)
+from fusejit.ir.results import ResultLeaf
+from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck, TracedFunction
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
 
 _RUNTIME = (
-    "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice dict_of error_state errors_raise "
-    "host_array "
-    "host_parts host_result kept list_of locked make_room marked miss put_back raise_from "
-    "require_shape set_of strided_view view"
+    "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise "
+    "host_array host_parts host_result kept locked make_room marked miss put_back raise_from "
+    "require_shape strided_view view"
 )
 """What launchers call of `fusejit.codegen.launcher.runtime`."""
 RAISE_AGAIN = ["except NameError:", "    raise", "except Exception as error:"]
@@ -100,6 +94,7 @@ class LauncherNames:
             "CAPACITIES": traced.capacities,
             "PLACES": deferred_sites(program.graph),
             **{name: getattr(launch_runtime, name) for name in _RUNTIME.split()},
+            **{made.__name__: made for made in (dict_of, list_of, made_objects, set_of)},
             **{name: value for name, value in NAMES.items() if name != "np"},
             **{f"const_{name}": array for name, array in constants.items()},
         }

@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 from fusejit.codegen.launcher.launcher_steps import LauncherSteps
 from fusejit.dataclass import replace
 from fusejit.ir.loops.program import ScalarRef, memory_name
-from fusejit.ir.traced import (
+from fusejit.ir.results import (
     CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
     ItemColumns,
     ListColumns,
     NumberColumn,
+    ObjectColumns,
+    ObjectLeaf,
     OptionalColumns,
     PathLeaf,
     ResultDict,
@@ -24,6 +26,7 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithObjects,
     ResultWithTexts,
     StaticLeaf,
     TextColumns,
@@ -41,6 +44,7 @@ class LauncherResults(LauncherSteps):
     """Writes the object that a call returns."""
 
     texts_of_call = ""  # the numbers of strings in this call, if it has given some
+    objects_of_call = ""  # those of objects
 
     def bind_repeated_results(self) -> None:
         """An object that stands in the result several times is made once: ``v, v``."""
@@ -51,8 +55,12 @@ class LauncherResults(LauncherSteps):
                 names[leaf] = f"leaf{leaf.index}"
                 self.put(f"{names[leaf]} = {self.structure(leaf)}")
         self.repeated = names
-        if isinstance(self.traced.structure, ResultWithTexts):
-            self.bind_texts(self.traced.structure)
+        structure = self.traced.structure
+        if isinstance(structure, ResultWithTexts):
+            self.bind_texts(structure)
+            structure = structure.result
+        if isinstance(structure, ResultWithObjects):
+            self.bind_objects(structure)
         self.bind_shared_containers(self.traced.structure)
 
     def bind_texts(self, structure: ResultWithTexts) -> None:
@@ -64,13 +72,22 @@ class LauncherResults(LauncherSteps):
         self.put(f"texts_of_call = {texts}.of_call({spans}, {points}[:{num_points}])")
         self.texts_of_call = "texts_of_call"
 
+    def bind_objects(self, structure: ResultWithObjects) -> None:
+        """And the objects to which it has given numbers."""
+        counts = [self.structure(ResultLeaf(one.count)) for one in structure.classes]
+        columns = [self.structure(ResultLeaf(k)) for k in columns_of_classes(structure)]
+        classes = self.bind("classes", structure.classes)
+        given = f"{classes}, ({', '.join(counts)},), iter(({''.join(f'{c}, ' for c in columns)}))"
+        self.put(f"objects_of_call = made_objects({given}, {self.texts_of_call or None})")
+        self.objects_of_call = "objects_of_call"
+
     def numbering(self, texts: Texts) -> str:
         """The numbers of strings."""
         return self.texts_of_call or self.bind("texts", texts)
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
         """So is a list or dict, after those in it."""
-        if isinstance(structure, ResultWithTexts):
+        if isinstance(structure, ResultWithTexts | ResultWithObjects):
             self.bind_shared_containers(structure.result)
             return
         if not isinstance(structure, _CONTAINERS):
@@ -88,8 +105,12 @@ class LauncherResults(LauncherSteps):
     def structure(self, structure: ResultStructure) -> str:
         if isinstance(structure, _CONTAINERS) and structure.shared in self.shared:
             return self.shared[structure.shared]
-        if isinstance(structure, ResultWithTexts):
+        if isinstance(structure, ResultWithTexts | ResultWithObjects):
             return self.structure(structure.result)
+        if isinstance(structure, ObjectLeaf):
+            kind = self.bind("type", structure.type)
+            number = self.structure(ResultLeaf(structure.number))
+            return f"{self.objects_of_call}[{kind}][{number}]"
         if isinstance(structure, ResultLeaf):
             if structure in self.repeated:
                 return self.repeated[structure]
@@ -150,7 +171,8 @@ class LauncherResults(LauncherSteps):
             form = self.bind("form", structure.columns)
             arguments = f"{form}, {length}, iter(({', '.join(columns)},))"
             texts = f", texts={self.texts_of_call}" if self.texts_of_call else ""
-            return f"list_of({arguments}{texts})"
+            objects = f", objects={self.objects_of_call}" if self.objects_of_call else ""
+            return f"list_of({arguments}{texts}{objects})"
         if isinstance(structure, ResultDict):
             parts = structure.keys, structure.values, structure.marks
             found = ["None" if part is None else self.structure(part) for part in parts]
@@ -174,7 +196,12 @@ def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
         made: Any = kind
         texts = [made(index) for index in structure.indices] if kind is ResultLeaf else []
         return leaves_of(structure.result, kind) + texts
-    if isinstance(structure, TextLeaf) and kind is ResultLeaf:
+    if isinstance(structure, ResultWithObjects):
+        leaf_of: Any = kind
+        indices = [one.count for one in structure.classes] + columns_of_classes(structure)
+        own = [leaf_of(index) for index in indices] if kind is ResultLeaf else []
+        return leaves_of(structure.result, kind) + own
+    if isinstance(structure, TextLeaf | ObjectLeaf) and kind is ResultLeaf:
         number: Any = kind
         return [number(structure.number)]
     if isinstance(structure, CharactersLeaf) and kind is ResultLeaf:
@@ -201,6 +228,8 @@ def indices_of(filled: Any) -> list[int]:
 def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, NumberColumn):
         return [columns.values, *([] if columns.tags is None else [columns.tags])]
+    if isinstance(columns, ObjectColumns):
+        return [columns.numbers]
     if isinstance(columns, TextColumns):
         return [columns.starts, columns.lengths]
     if isinstance(columns, ListColumns):
@@ -209,3 +238,9 @@ def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, OptionalColumns):
         return [columns.is_there, *_columns_of(columns.item)]
     return [index for part in columns.parts for index in _columns_of(part)]
+
+
+def columns_of_classes(structure: ResultWithObjects) -> list[int]:
+    """The results of the graph that attributes of objects are made of, in order."""
+    forms = (form for one in structure.classes for _, form in one.attributes)
+    return [index for form in forms if form is not None for index in _columns_of(form)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from itertools import compress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,14 +12,6 @@ import numpy.typing as npt
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredSite, raise_at, raise_deferred
 from fusejit.ir.source import Location
-from fusejit.ir.traced import (
-    ItemColumns,
-    ListColumns,
-    NumberColumn,
-    OptionalColumns,
-    Texts,
-    TupleColumns,
-)
 from fusejit.ir.write_access import WriteAccess, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising, overlap
 
@@ -198,81 +189,6 @@ def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
     """
     if array.shape != shape:
         raise RuntimeError(f"fusejit: a host function returned shape {array.shape}, not {shape}")
-
-
-def list_of(
-    form: ItemColumns,
-    length: int,
-    columns: Iterator[Any],
-    places: npt.NDArray[np.int64] | None = None,
-    texts: Texts | None = None,
-) -> list[Any]:
-    """The list whose items stand in columns; each part of ``form`` takes the next ones.
-
-    The items are the first ``length``, or those at ``places``. ``texts`` has the numbers of strings
-    in this call.
-    """
-    if isinstance(form, TupleColumns):
-        parts = [list_of(part, length, columns, places, texts) for part in form.parts]
-        if not parts:
-            return [form.type()] * length
-        items = zip(*parts, strict=True)
-        return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
-    chosen = slice(length) if places is None else places
-    values: Any = next(columns)[chosen]
-    if isinstance(form, OptionalColumns):
-        found = list_of(form.item, length, columns, places, texts)
-        return [item if there else None for item, there in zip(found, values, strict=True)]
-    if isinstance(form, ListColumns):
-        lengths, _ = next(columns)[chosen], next(columns)
-        ends = lengths.cumsum()
-        count = int(lengths.sum())
-        own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
-        found = [] if form.item is None else list_of(form.item, count, columns, own, texts)
-        pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-        return [found[start:end] for start, end in pairs]
-    assert isinstance(form, NumberColumn)
-    if form.tags is None:
-        return _numbers_of(values, form.types[0], texts)
-    tags = next(columns)[chosen]
-    made = np.empty(length, object)
-    for tag, kind in enumerate(form.types):
-        made[tags == tag] = _numbers_of(values[tags == tag], kind, texts)
-    numbers: list[Any] = made.tolist()
-    return numbers
-
-
-def dict_of(
-    kind: type, factory: Any, keys: list[Any], values: list[Any], marks: list[bool] | None
-) -> dict[Any, Any]:
-    """The dictionary of keys and values, without those that are marked as deleted."""
-    pairs: Any = zip(keys, values, strict=True)
-    if marks is not None:
-        pairs = compress(pairs, marks)
-    if kind is dict:
-        return dict(pairs)
-    made: dict[Any, Any] = kind(*(() if factory is None else (factory,)))
-    for key, value in pairs:
-        made[key] = value
-    return made
-
-
-def set_of(keys: list[Any], marks: list[bool] | None) -> set[Any]:
-    """The set of keys, added one by one, without those that are marked as deleted."""
-    return set(keys if marks is None else compress(keys, marks))
-
-
-def _numbers_of(values: npt.NDArray[Any], kind: Any, texts: Texts | None) -> list[Any]:
-    """A column as numbers of a class, as strings, or as None."""
-    if kind is None:
-        return [None] * len(values)
-    if isinstance(kind, Texts):
-        return (texts or kind).texts(values)
-    if issubclass(kind, np.generic):
-        return [*values.astype(kind, copy=False)]
-    numbers = values.tolist()
-    is_as_made = not numbers or type(numbers[0]) is kind
-    return numbers if is_as_made else [kind(number) for number in numbers]
 
 
 def errors_raise() -> bool:

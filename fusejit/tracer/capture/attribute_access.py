@@ -12,12 +12,23 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import current_trace, running_trace
-from fusejit.tracer.carried.attributes import write_attribute
+from fusejit.tracer.capture.native_access import (
+    known_attribute,
+    known_item,
+    native_delattr,
+    native_delitem,
+    native_getattr,
+    native_getitem,
+    native_setattr,
+    native_setitem,
+)
+from fusejit.tracer.carried.attributes import read_attribute, write_attribute
 from fusejit.tracer.carried.missing_attributes import present, require_all, require_number
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
+from fusejit.tracer.ops.union_operators import object_of_maybe
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_module,
@@ -26,7 +37,7 @@ from fusejit.tracer.program.callables import (
 )
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import for_program, needs_python, unsupported
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.strings.string_view import characters_of, needs_places
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.undefined import Undefined
@@ -86,6 +97,7 @@ class AttributeAccess:
     # ------------------------------------------------------------------------------------ reading
     def attr(self, obj: Any, name: str) -> Any:
         """``obj.name``."""
+        obj = object_of_maybe(obj, name)
         cls = type(obj)
         if self.is_native(cls):
             if is_traced_type(cls) and hasattr(cls, "user_attribute"):
@@ -135,6 +147,9 @@ class AttributeAccess:
             owner, raw = class_attribute(obj, name)
         if name == "__dict__":
             require_all(obj, "reads all attributes")
+        held = read_attribute(obj, name)
+        if held is not NotImplemented:
+            return held
         value = present(obj, name, native_getattr(obj, name))
         if owner is None or (name in getattr(obj, "__dict__", ()) and not isinstance(obj, type)):
             return value
@@ -219,6 +234,7 @@ class AttributeAccess:
     # ------------------------------------------------------------------------------------ writing
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
+        obj = object_of_maybe(obj, name)
         if is_traced_type(type(obj)):
             raw = class_attribute(type(obj), name)[1]
             if not isinstance(raw, property) or raw.fset is None:
@@ -239,7 +255,8 @@ class AttributeAccess:
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
                 return
-            write_attribute(obj, name)
+            if write_attribute(obj, name, value):
+                return
             require_number(obj, name, value)
         native_setattr(obj, name, value)
 
@@ -409,62 +426,6 @@ def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:
         if name in owner.__dict__:
             return owner, owner.__dict__[name]
     return None, None
-
-
-@for_program
-def native_getattr(obj: Any, name: str) -> Any:
-    """Read without a callback; the watch notices user code that it runs (as for the next five)."""
-    return getattr(obj, name)
-
-
-@for_program
-def native_getitem(obj: Any, key: Any) -> Any:
-    """``obj[key]``."""
-    return obj[key]
-
-
-@functools.partial(for_program, stored="value")
-def native_setattr(obj: Any, name: str, value: Any) -> None:
-    """``obj.name = value``."""
-    setattr(obj, name, value)
-
-
-@functools.partial(for_program, stored="value")
-def native_setitem(obj: Any, key: Any, value: Any) -> None:
-    """``obj[key] = value``."""
-    obj[key] = value
-
-
-@for_program
-def native_delattr(obj: Any, name: str) -> None:
-    """``del obj.name``."""
-    delattr(obj, name)
-
-
-@for_program
-def native_delitem(obj: Any, key: Any) -> None:
-    """``del obj[key]``."""
-    del obj[key]
-
-
-@for_program
-def known_attribute(obj: Any, name: str) -> Any:
-    """``obj.name`` where no code of the user's runs."""
-    return getattr(obj, name)
-
-
-@for_program
-def known_item(obj: Any, key: Any) -> Any:
-    """``obj[key]`` where no code of the user's runs."""
-    if obj is None:
-        raise TypeError("'NoneType' object is not subscriptable")
-    return obj[key]
-
-
-WATCHED = (
-    *(native_getattr, native_getitem, native_setattr, native_setitem),
-    *(native_delattr, native_delitem),
-)
 
 
 def _write_remedy(obj: Any) -> str:

@@ -51,6 +51,7 @@ from fusejit.tracer.program.locations import MOVE_OUTSIDE, here, needs_python
 from fusejit.tracer.program.trace_interface import TraceInterface
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.pooled_objects import PooledObjects, require_no_pooled
 from fusejit.tracer.values.undefined import Undefined, bound
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -239,7 +240,7 @@ class Calls:
             return native_call(cls, args, kwargs)
         if new is None and init is None:
             if self._is_traceable_class(cls):
-                return _noted(native_call(cls, args, kwargs))
+                return _built(_noted(native_call(cls, args, kwargs)))
             return self._native(cls, args, kwargs, rule_for(cls))
         if new is not None:
             obj = self.invoke(new, (cls, *args), kwargs)
@@ -251,7 +252,7 @@ class Calls:
             obj = native_call(cls.__new__, (cls, *args), kwargs)
         if init is not None:
             self.invoke(init, (obj, *args), kwargs)
-        return obj
+        return _built(obj)
 
     @staticmethod
     def _is_traceable_class(cls: Any) -> bool:
@@ -269,6 +270,8 @@ class Calls:
     ) -> Any:
         name = function_name(function)
         combine(getattr(function, "__self__", None), args)
+        if function is not isinstance:
+            require_no_pooled(name, (*args, *kwargs.values()))
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
@@ -401,8 +404,8 @@ class Calls:
         path = self._captures.path_of(obj)
         if path is not None:
             self.access.store_attr(obj, name, value)  # refuses
-        write_attribute(obj, name)
-        object.__setattr__(obj, name, value)
+        if not write_attribute(obj, name, value):
+            object.__setattr__(obj, name, value)
 
 
 def _noted(obj: Any) -> Any:
@@ -410,6 +413,14 @@ def _noted(obj: Any) -> Any:
     trace = running_trace()
     if trace is not None and not isinstance(obj, tuple):
         trace.owned(Objects).note(trace, obj)
+    return obj
+
+
+def _built(obj: Any) -> Any:
+    """An object whose constructor has run."""
+    trace = running_trace()
+    if trace is not None:
+        trace.owned(PooledObjects).end(trace, obj)
     return obj
 
 

@@ -30,6 +30,7 @@ from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.object_pool import begin_pools
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
     WRONG_CALL,
@@ -198,6 +199,7 @@ def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _begin(trace: Trace, code: CodeType) -> None:
     """Trace what comes before the program: the tables of its strings, and of what it is given."""
+    begin_pools(trace)
     begin_table(trace, code)
     fill_tables(trace)
 

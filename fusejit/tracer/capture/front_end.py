@@ -11,9 +11,9 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import native_call
-from fusejit.tracer.capture.attribute_access import WATCHED
 from fusejit.tracer.capture.calls import Calls
 from fusejit.tracer.capture.function_primitives import FunctionPrimitives
+from fusejit.tracer.capture.native_access import WATCHED
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes

@@ -48,6 +48,7 @@ from fusejit.tracer.rewriting.generated_items import Generated
 from fusejit.tracer.rewriting.generators import python_is_faster
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.pooled_objects import pooled
 from fusejit.tracer.values.undefined import bound
 
 
@@ -213,8 +214,9 @@ class FunctionPrimitives:
             same = self.same_object(left, right)
             return same if name == "is_" else not_(same)
         if name in ("eq", "ne"):
-            self.operand(left)
-            self.operand(right)
+            for side in (left, right):
+                if pooled(side) is None:
+                    self.operand(side)
         if is_tuple(left) and is_tuple(right) and needs_kernel_keys((left, right)):
             return compared_tuples(name, left, right)
         return self._operators.compared(name, left, right)
@@ -300,7 +302,8 @@ class FunctionPrimitives:
         found = self._asked.contains(container, item)
         if found is not NotImplemented:
             return found
-        self._captures.compare(item)
+        if pooled(item) is None:
+            self._captures.compare(item)
         self._captures.compare(container)
         return contained(item, container, is_in)
 

@@ -24,6 +24,7 @@ from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.strings.joined_text import of_string
 from fusejit.tracer.values.operand_types import represented_type
 from fusejit.tracer.values.operator_names import NO_REFLECTION, SIGNS
+from fusejit.tracer.values.pooled_objects import pooled
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -130,7 +131,8 @@ class Operators:
     def compared(self, name: str, left: Any, right: Any) -> Any:
         """``left < right``; ``name`` is that of `operator`."""
         function = getattr(operator, name)
-        if not self._are_asked(left, right, _COMPARISONS, *_COMPARISONS):
+        is_pooled = pooled(left) is not None or pooled(right) is not None
+        if not is_pooled and not self._are_asked(left, right, _COMPARISONS, *_COMPARISONS):
             return native_operator(function, left, right)
         sides = [(left, name, right), (right, _COMPARED[name], left)]
         if type(left) is not type(right) and issubclass(type(right), type(left)):

@@ -13,12 +13,13 @@ from fusejit.dataclass import replace
 from fusejit.errors import NeedsPython
 from fusejit.ir.ops import GenericOp, HostCall, ReshapeOp
 from fusejit.ir.raw_reads import is_a, value_reader
-from fusejit.ir.source import Location
-from fusejit.ir.traced import (
+from fusejit.ir.results import (
     CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
     NumberColumn,
+    ObjectLeaf,
+    ObjectsOfClass,
     PathLeaf,
     ResultDict,
     ResultLeaf,
@@ -27,11 +28,13 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithObjects,
     ResultWithTexts,
     StaticLeaf,
     TextLeaf,
     Texts,
 )
+from fusejit.ir.source import Location
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
@@ -39,14 +42,15 @@ from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
-from fusejit.tracer.lists.aliases import Aliases
+from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool, is_shared_pool
+from fusejit.tracer.lists.object_pool import ObjectPool, holds_objects
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import copy_of
-from fusejit.tracer.ops.kernel_numbers import kernel_number
-from fusejit.tracer.ops.origins import Origin, track
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, kernel_number
+from fusejit.tracer.ops.origins import choices_of, track
 from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.ops.union_operators import choice
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_method_in_c, is_named_tuple
@@ -56,6 +60,7 @@ from fusejit.tracer.strings.string_table import StringTable, StringTables
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.masked import MaskedElements
+from fusejit.tracer.values.pooled_objects import PooledObjects, pooled
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
@@ -63,16 +68,9 @@ from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_s
 _EQUAL_ONES = (str, bytes, np.dtype)
 """Types of arguments of which a variant serves all that are equal; a result is the very one."""
 
-
 _STATIC = (
-    *CONSTANT_TYPES,
-    np.generic,
-    np.dtype,
-    type,
-    type(Ellipsis),
-    ModuleType,
-    BuiltinFunctionType,
-    np.ufunc,
+    *(*CONSTANT_TYPES, np.generic, np.dtype, type, type(Ellipsis)),
+    *(ModuleType, BuiltinFunctionType, np.ufunc),
 )
 
 
@@ -91,17 +89,21 @@ class Results:
         self._not_alone: dict[int, Any] = {}  # containers that may be one object
         self._nested: list[Any] = []  # the lists of which one item is returned by itself
         self._deques: dict[int, TracedList] = {}  # the items of a deque
+        self._numbers: dict[int, TracedArray] = {}  # of objects that are in memory
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
         self._require_one_place()
+        pools = self._pools_of(arrays)
         strings = trace.owned(StringTables).made
         if strings is not None:
             for part in (strings.spans, strings.points):
                 self._list(part, arrays)
         self._share_memory(list(arrays.values()))
         self.structure = self._leaf(result)
+        if pools:
+            self.structure = self._with_objects(self.structure, pools)
         if strings is not None:
             self.structure = self._with_texts(self.structure, strings)
         trace.graph.results = tuple(self.results)
@@ -121,7 +123,7 @@ class Results:
             return Choice(tag, tuple(self._with_arrays(one, arrays) for one in obj.objects))
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
-            for other in _choices(obj):
+            for other in choices_of(obj):
                 self._with_arrays(other, arrays)
         elif isinstance(obj, StringView):
             return self._string(obj, arrays)
@@ -146,6 +148,9 @@ class Results:
             self._require_one_name(obj)
             self._uses[id(obj)] += 1
             return obj
+        elif (found := pooled(obj)) is not None:
+            self._numbers[id(obj)] = number = as_kernel_number(found.number)
+            arrays[id(number)] = number
         elif id(obj) in self._containers:
             return obj
         elif type(obj) is tuple:
@@ -189,6 +194,28 @@ class Results:
         parts = (strings.spans, strings.points)
         arrays = [a for one in parts for a in (self._lengths[id(one)], *self._columns[id(one)])]
         return ResultWithTexts(structure, self.trace.owned(Texts), *map(self._result_index, arrays))
+
+    def _pools_of(self, arrays: dict[int, TracedArray]) -> list[ObjectPool]:
+        """The pools of objects, if the result may have some; their attributes are read here."""
+        lists = (a for a in self.trace.owned(ContainersByKey).values() if id(a) in self._lengths)
+        if not self._numbers and not any(map(holds_objects, lists)):
+            return []
+        pools = [*self.trace.owned(PooledObjects).pools.values()]
+        for pool in pools:
+            for part in (pool.objects, *pool.attributes.values()):
+                self._list(part, arrays)
+        return pools
+
+    def _with_objects(
+        self, structure: ResultStructure, pools: list[ObjectPool]
+    ) -> ResultWithObjects:
+        """A result with the objects that have numbers."""
+        classes = []
+        for pool in pools:
+            held = tuple((name, self._filled(one).columns) for name, one in pool.attributes.items())
+            count = self._result_index(self._lengths[id(pool.objects)])
+            classes.append(ObjectsOfClass(pool.kind, count, held))
+        return ResultWithObjects(structure, tuple(classes))
 
     def _string(self, obj: StringView, arrays: dict[int, TracedArray]) -> Any:
         """A string of characters: one from outside is itself."""
@@ -329,6 +356,8 @@ class Results:
         if isinstance(obj, StringView):
             assert obj.path is not None
             return PathLeaf(obj.path)
+        if id(obj) in self._numbers:
+            return ObjectLeaf(type(obj), self._result_index(self._numbers[id(obj)]))
         if isinstance(obj, TracedText):
             return TextLeaf(self._result_index(obj.number), self.trace.owned(Texts))
         if id(obj) in self._containers:
@@ -357,14 +386,6 @@ class Results:
             f"returns an object of type {type(obj).__name__}",
             "return arrays, numbers, strings, None, or tuples, lists and dicts of them instead",
         )
-
-
-def _choices(array: TracedArray) -> tuple[TracedArray, ...]:
-    """What an array may be instead of itself, where it is known which one."""
-    origin: Origin | None = array.storage.root.origin
-    if origin is None or origin.array is not array or origin.which is None:
-        return ()
-    return origin.objects
 
 
 def _exact(key: Any) -> Any:

@@ -19,6 +19,7 @@ from fusejit.dataclass import dataclass
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location, needs_python
+from fusejit.tracer.values.pooled_objects import PooledObjects, pooled
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 _MISSING = "missing"
@@ -101,16 +102,19 @@ class Objects:
         """
         getattr(obj, "__dict__", None)
         key = trace.visit(("object", current_location()))
+        trace.owned(PooledObjects).begin(trace, obj)
         self._made[id(obj)] = (key, obj, tuple(trace.regions))
         self._by_key[key] = obj
-        self._begin(trace, key, obj)
+        if pooled(obj) is None:
+            self._begin(trace, key, obj)
 
     def attribute(self, key: tuple[Any, ...]) -> Attribute | None:
         """An attribute by its key, if there is the object already."""
         of, name = key
         if of[0] == OUTSIDE:
             return self.find_outside(key)
-        return Attribute(key, self._by_key[of], name) if of in self._by_key else None
+        obj = self._by_key.get(of)
+        return None if obj is None or pooled(obj) is not None else Attribute(key, obj, name)
 
     def _begin(self, trace: Trace, key: tuple[Any, ...], obj: Any) -> None:
         """Give a new object what regions carry of it: its class's value, or None for a missing one.
@@ -150,13 +154,16 @@ class Objects:
 
     def require_identity(self, obj: Any) -> None:
         """Refuse to ask which object it is."""
-        if id(obj) in self._frozen:
+        is_pooled = pooled(obj) is not None
+        if id(obj) in self._frozen or is_pooled:
+            _request(obj)
             what = f"asks which {type(obj).__name__} it is, after a loop or a conditional"
             raise needs_python(what, "compare what they hold")
 
     def is_told_by_attributes(self, obj: Any) -> bool:
         """Whether an object has the attributes that it has for the program, and no others."""
-        return id(obj) not in self._perhaps_own and id(obj) not in self._frozen
+        is_pooled = pooled(obj) is not None
+        return not is_pooled and id(obj) not in self._perhaps_own and id(obj) not in self._frozen
 
     def all_missing(self) -> list[Attribute]:
         """All attributes that may be missing."""
@@ -166,6 +173,7 @@ class Objects:
         """Note that the program is about to write an attribute."""
         known = self._made.get(id(obj))
         if id(obj) in self._frozen:
+            _request(obj)
             what = f"changes a {type(obj).__name__} that a loop or a conditional has bound"
             raise needs_python(what, "make another object, or change one that keeps its name")
         if known is None or not trace.regions:
@@ -177,6 +185,13 @@ class Objects:
             trace.table[missing_key(attribute)] = True
             raise Retrace
         note_write(trace, attribute, made_inside)
+
+
+def _request(obj: Any) -> None:
+    """Have the objects of a class be known by numbers, if they may."""
+    trace = running_trace()
+    if trace is not None:
+        trace.owned(PooledObjects).request(trace, obj)
 
 
 def _has_default(kind: type, name: str) -> bool:
@@ -205,8 +220,23 @@ def note_write(trace: Trace, attribute: Attribute, made_inside: tuple[Any, ...] 
         before = region.write(attribute, before)
 
 
-def write_attribute(obj: Any, name: str) -> None:
-    """Note that the program is about to write an attribute: see `Objects.write`."""
+def write_attribute(obj: Any, name: str, value: Any) -> bool:
+    """Note that the program is about to write an attribute: see `Objects.write`.
+
+    Returns whether it is written: into memory of the kernel.
+    """
     trace = running_trace()
-    if trace is not None:
-        trace.owned(Objects).write(trace, obj, name)
+    if trace is None:
+        return False
+    if trace.owned(PooledObjects).store(trace, obj, name, value):
+        return True
+    trace.owned(Objects).write(trace, obj, name)
+    return False
+
+
+def read_attribute(obj: Any, name: str) -> Any:
+    """What an attribute holds that is in memory of the kernel; else NotImplemented."""
+    trace = running_trace()
+    if trace is None:
+        return NotImplemented
+    return trace.owned(PooledObjects).load(trace, obj, name)

@@ -14,6 +14,7 @@ from fusejit.tracer.carried.records import record_of
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.item_forms import request_pools
 from fusejit.tracer.ops.number_values import (
     number_value,
     number_values,
@@ -149,6 +150,7 @@ def late_of(
         return made
     if record_of(now) is not None and not loop.decided("record", name):
         loop.decide(True, "record", name)
+    request_pools(loop.trace, now)
     loop.trace.owned(Displays).try_traced(loop.trace, now)
     if isinstance(now, OWNED) and now.home is loop.trace.block:
         return LateContainer(loop, name, now)

@@ -17,10 +17,11 @@ from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
-from fusejit.tracer.carried.records import Record, are_records
+from fusejit.tracer.carried.records import PooledRecord, Record, are_records
 from fusejit.tracer.carried.regions import Region, RegionNames, describe
 from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_like
 from fusejit.tracer.lists.aliases import AliasSets
+from fusejit.tracer.lists.item_forms import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import number_value, zero
 from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
@@ -208,6 +209,8 @@ class LoopRegion(Region):
         if are_records(before, now) and not self.decided("record", name):
             self.decide(True, "record", name)
         self.peel_first()
+        for obj in (before, now):
+            request_pools(self.trace, obj)
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} after it"
         raise unsupported(
             what, f"use another name for one of them, or give {name!r} such a value before the loop"
@@ -367,7 +370,7 @@ class LoopRegion(Region):
             held: Any = self.look_up(names, name)
             if not is_tuple_like(held, kind, len(items), flag is not None):
                 is_none = held is None or isinstance(held, OptionalTuple)
-                if is_none and not issubclass(kind, Record):
+                if is_none and (issubclass(kind, PooledRecord) or not issubclass(kind, Record)):
                     zeros = (zero(type_of(self.carried[item].seen)) for item in items)
                     self.decide((kind, *zeros), "tuple", name)
                 self.peel_or_refuse(name, tuple_of(kind, items), held)

@@ -16,6 +16,7 @@ from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.carried.attributes import Objects
 from fusejit.tracer.ops.union_types import is_value
 from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.values.pooled_objects import PooledObjects, pooled, slots_of
 
 _HEAP_TYPE = 1 << 9
 _REMEDY = "give the new object a name of its own"
@@ -46,15 +47,41 @@ def _record_type(made_of: Hashable, names: tuple[str, ...]) -> type[Record]:
     return type("Record", (Record,), members)
 
 
+class PooledRecord(Record):
+    """The number of an object whose attributes are in memory; each class has a subclass."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        """An object that stands for the one with a number."""
+        trace = running_trace()
+        assert trace is not None
+        (number,) = items
+        return trace.owned(PooledObjects).at(cls.made_of, number)
+
+
+@functools.lru_cache(maxsize=1024)
+def _pooled_record_type(made_of: Hashable) -> type[PooledRecord]:
+    return type("PooledRecord", (PooledRecord,), {"__slots__": (), "made_of": made_of})
+
+
+def pooled_record(obj: Any) -> PooledRecord | None:
+    """The record of an object that has a number."""
+    kind: Any = type(obj)
+    found = pooled(obj)
+    return None if found is None else tuple.__new__(_pooled_record_type(kind), (found.number,))
+
+
 def record_of(obj: Any) -> Record | None:
     """The record of an object that the trace has made, if numbers are all that it holds."""
     trace = running_trace()
-    if trace is None or not trace.owned(Objects).is_whole(obj):
+    if trace is None or not trace.owned(Objects).is_whole(obj) or pooled(obj) is not None:
         return None
     kind: Any = type(obj)
     if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
         return None
-    slots = [s for base in kind.__mro__[:-1] for s in _slots(base)]
+    slots = [s for base in kind.__mro__[:-1] for s in slots_of(base)]
     names = [*getattr(obj, "__dict__", ()), *(s for s in slots if hasattr(obj, s))]
     values = [object.__getattribute__(obj, name) for name in names]
     if not names or not all(map(_may_be_carried, values)):
@@ -62,12 +89,6 @@ def record_of(obj: Any) -> Record | None:
     order = sorted(range(len(names)), key=names.__getitem__)
     made = _record_type(kind, tuple(names[k] for k in order))
     return tuple.__new__(made, [values[k] for k in order])
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    found = vars(kind).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
-    return tuple(n for n in names if n not in ("__dict__", "__weakref__"))
 
 
 def _may_be_carried(value: Any) -> bool:
@@ -88,6 +109,7 @@ def take_apart(obj: Any, attributes: Iterable[Any]) -> Record | None:
         return None
     if any(attribute.obj is obj for attribute in attributes):
         kind = type(obj).__name__
+        trace.owned(PooledObjects).request(trace, obj)
         raise needs_python(f"changes a {kind} in a loop that binds its name again", _REMEDY)
     trace.owned(Objects).freeze(obj)
     return found

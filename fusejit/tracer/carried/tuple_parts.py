@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.tracer.carried.records import Record, record_of, take_apart
+from fusejit.tracer.carried.records import Record, pooled_record, record_of, take_apart
 from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
 from fusejit.tracer.values.union_scalar import OptionalTuple
@@ -12,20 +12,20 @@ from fusejit.tracer.values.union_scalar import OptionalTuple
 
 def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
     """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
-    if issubclass(kind, Record):
-        obj = record_of(obj)
     if obj is None or isinstance(obj, OptionalTuple):
         obj = items_of(obj) if may_be_none else None
         if obj is None:
             return may_be_none
+    elif issubclass(kind, Record):
+        obj = items_of(obj) or record_of(obj)
     return type(obj) is kind and bool(len(obj) == count)
 
 
 def items_of(obj: Any) -> Any:
-    """The tuple that an object is, or may be; None if there is none."""
+    """The tuple that an object is, or may be, or is carried as; None if there is none."""
     if isinstance(obj, OptionalTuple):
-        return obj.items
-    return obj if is_tuple(obj) or isinstance(obj, Record) else None
+        obj = obj.items
+    return obj if is_tuple(obj) or isinstance(obj, Record) else pooled_record(obj)
 
 
 def flag_of(name: str) -> str:

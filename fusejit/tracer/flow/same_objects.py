@@ -26,6 +26,7 @@ from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
+from fusejit.tracer.values.pooled_objects import pooled
 from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 
@@ -41,6 +42,8 @@ def same_object(captures: CaptureRegistry, left: Any, right: Any) -> Any:
         if isinstance(obj, Undefined):
             obj()
     same = is_same(left, right)
+    if pooled(left) is not None or pooled(right) is not None:
+        return same
     if not any(isinstance(obj, _SINGLETONS) for obj in (left, right)):  # else the types tell it
         captures.identify(left)
         captures.identify(right)
@@ -71,6 +74,9 @@ def is_same(left: Any, right: Any) -> Any:
             return is_none(other)
         if isinstance(obj, OptionalTuple) and is_tuple(other):
             raise _refusal("asks which object a tuple is", "keep a flag beside it")
+    first, second = pooled(left), pooled(right)
+    if first is not None and second is not None and type(left) is type(right):
+        return left is right or operator.eq(first.number, second.number)
     if not has_traced(left) and not has_traced(right):
         return left is right
     if is_union_scalar(left) or is_union_scalar(right):

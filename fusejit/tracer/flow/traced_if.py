@@ -37,7 +37,7 @@ from fusejit.tracer.carried.joined import (
     Same,
 )
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
-from fusejit.tracer.carried.records import Record, are_records, take_apart
+from fusejit.tracer.carried.records import are_records, take_apart
 from fusejit.tracer.carried.regions import (
     Region,
     RegionNames,
@@ -49,6 +49,7 @@ from fusejit.tracer.carried.regions import (
 from fusejit.tracer.carried.tuple_parts import flag_of, items_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
+from fusejit.tracer.lists.item_forms import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
@@ -57,10 +58,10 @@ from fusejit.tracer.ops.traced_text import OF_TEXT, is_string
 from fusejit.tracer.ops.union_types import has_type, is_value, joined, narrowed, type_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES, is_user_function
 from fusejit.tracer.program.fallback import Fallback
-from fusejit.tracer.program.locations import OWN, current_span, user_frames
+from fusejit.tracer.program.locations import OWN, current_span, needs_python, user_frames
 from fusejit.tracer.source.jumps import is_result
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer, is_tuple
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, Undefined
@@ -231,6 +232,8 @@ class TracedIf(Region):
             return JoinedNumber(branches, OF_TEXT)
         if are_records(*pair) and not self.decided("record", name):
             self.decide(True, "record", name)
+        for obj in pair:
+            request_pools(self.trace, obj)
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
@@ -253,6 +256,7 @@ class TracedIf(Region):
             unknown = (obj for obj in missing if not Undefined.is_unbound(obj))
             return Same(branches, next(unknown, missing[0]))
         known = next(obj for obj in branches.sides if not isinstance(obj, Undefined))
+        request_pools(self.trace, known)
         if self.is_sure(branches.name, missing[0]):
             if is_value(known):
                 return JoinedNumber(branches, type_of(known))
@@ -335,15 +339,11 @@ def _is_like(obj: Any, other: Any) -> bool:
     """Whether an object is a tuple of the same form, or whatever a name holds that is not bound."""
     if isinstance(obj, Undefined) or obj is None:
         return True
-    obj = items_of(obj) or obj
-    if not _is_taken_apart(other):
-        return not _is_taken_apart(obj)
-    is_same_kind = type(obj) is type(other) and len(obj) == len(other)
-    return is_same_kind and all(map(_is_like, obj, other))
-
-
-def _is_taken_apart(obj: Any) -> bool:
-    return is_tuple(obj) or isinstance(obj, Record)
+    parts, others = items_of(obj), items_of(other)
+    if others is None:
+        return parts is None
+    is_same_kind = type(parts) is type(others) and len(parts) == len(others)
+    return is_same_kind and all(map(_is_like, parts, others))
 
 
 def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:
@@ -360,6 +360,8 @@ def decide(condition: Any) -> Any:
         return truth_of(condition)
     condition = narrowed(condition)
     if isinstance(condition, OptionalTuple):
+        if is_asked_for_truth(condition.items):
+            raise needs_python("asks for the truth of an object or None", "ask whether it is None")
         return condition.tag if condition.items else False
     if is_union_scalar(condition) or isinstance(condition, TracedContainer):
         return truth_of(condition)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusejit.ir.columns.list_columns import DictClass, SetClass
 from fusejit.ir.host import Path
-from fusejit.ir.list_columns import DictClass, SetClass
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.keyed.hashing import is_key
 from fusejit.tracer.keyed.traced_dict import TracedDict

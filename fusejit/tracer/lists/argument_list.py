@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.columns.list_columns import ListClass
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.list_columns import ListClass
-from fusejit.ir.traced import ItemColumns, ListColumns
+from fusejit.ir.results import ItemColumns, ListColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace

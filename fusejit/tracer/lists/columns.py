@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.columns.list_columns import ColumnsClass, ListColumn
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.list_columns import ColumnsClass, ListColumn
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer

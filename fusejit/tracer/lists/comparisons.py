@@ -18,7 +18,8 @@ from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
-from fusejit.tracer.values.union_scalar import is_union_scalar
+from fusejit.tracer.values.pooled_objects import pooled
+from fusejit.tracer.values.union_scalar import UNION_OPS, is_union_scalar
 
 
 def are_equal(left: Any, right: Any) -> bool:
@@ -41,6 +42,8 @@ def _are_equal(left: Any, right: Any) -> Any:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, TracedContainer) and one.python_type is list:
             return one == other
+    if pooled(left) is not None or pooled(right) is not None:
+        return current_trace().inlined(_is_or_equals, (left, right))
     if not all(map(_is_of_kernel, (left, right))):
         return are_equal(left, right)
     for number in (left, right):
@@ -56,6 +59,10 @@ def _compared(ufunc: np.ufunc, left: Any, right: Any) -> Any:
 
 def _equals(left, right):  # type: ignore[no-untyped-def]
     return bool(left == right)
+
+
+def _is_or_equals(left, right):  # type: ignore[no-untyped-def]
+    return left is right or left == right
 
 
 def _is_none(obj):  # type: ignore[no-untyped-def]
@@ -103,11 +110,15 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
             return current_trace().inlined(_is_less, (left, right))
         if is_string(left) and is_string(right):
             return compared(np.less, (left, right))
+        if pooled(left) is not None and pooled(right) is not None:
+            return _object_comes_before(left, right)
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
             raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
         return _compared(np.less, left, right)
     if not is_tuple(right) or len(left) != len(right):
         raise needs_python("orders tuples of several lengths", MOVE_OUTSIDE)
+    if any(pooled(item) is not None for item in left):  # whose methods are asked as late as can be
+        return _tuple_comes_before(left, right)
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):
         for number in () if is_tuple(one) else (one, other):
@@ -116,6 +127,31 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
         rest = made if made is False else _all((_are_equal(one, other), made))
         made = is_less if rest is False else operator_call(np.logical_or, (is_less, rest))
     return made
+
+
+def _object_comes_before(left: Any, right: Any) -> Any:
+    """``left < right`` of objects; those of a class without order are left to Python."""
+    if type(left).__lt__ is not vars(object)["__lt__"]:
+        return current_trace().inlined(_is_less, (left, right))
+    numbers = [one.number for one in (pooled(left), pooled(right)) if one is not None]
+    is_one = as_kernel_number(_compared(np.equal, *numbers), Kind.PYTHON, BOOL)
+    why = f"orders objects of the type {type(left).__name__}"
+    current_trace().emit(Assert(condition=is_one.value(), reason=why, error=LEFT_TO_PYTHON))
+    return False
+
+
+def _tuple_comes_before(left: Any, right: Any) -> Any:
+    """``left < right``: as the first items that differ, which alone are asked."""
+    if not left:
+        return False
+
+    def rest() -> Any:
+        return _tuple_comes_before(left[1:], right[1:])
+
+    same = _are_equal(left[0], right[0])
+    if isinstance(same, bool):
+        return rest() if same else _comes_before(left[0], right[0], False)
+    return UNION_OPS.choose(same, rest, lambda: _comes_before(left[0], right[0], False))
 
 
 def require_ordered(keys: Any) -> None:

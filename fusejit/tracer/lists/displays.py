@@ -17,6 +17,7 @@ from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.pooled_objects import pooled
 
 _OF_KERNEL = (TracedArray, TracedContainer, Items)
 CONTAINERS = (list, dict, defaultdict, Counter, set)
@@ -93,7 +94,7 @@ def needs_kernel_keys(obj: Any) -> bool:
     """Whether only the kernel knows a key, or an item of a tuple of keys."""
     if type(obj) is tuple:
         return any(map(needs_kernel_keys, obj))
-    return needs_kernel(obj) or isinstance(obj, TracedContainer)
+    return needs_kernel(obj) or isinstance(obj, TracedContainer) or pooled(obj) is not None
 
 
 def look_up(obj: Any, keys: tuple[Any, ...]) -> None:

@@ -29,7 +29,17 @@ class GuessedList(Protocol):
 
 
 class Guesses(dict[tuple[Any, ...], GuessedList]):
-    """The lists of one trace whose items are guessed."""
+    """The lists of one trace whose items are guessed.
+
+    Attributes
+    ----------
+    forms : tuple of ItemForm
+        The guesses, in order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms = GUESSES
 
     def try_others(self, table: dict[Any, Any], is_raised: bool = False) -> bool:
         """Have the next attempt guess otherwise, as this one has failed; whether there is more.
@@ -55,5 +65,5 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
         """The lists that may hold something else, and the next guess of what."""
         for key, one in self.items():
             guess = table.get((key, "guess"), 0) + 1
-            if (one.is_guess or (is_raised and one.was_guess)) and guess < len(GUESSES):
+            if (one.is_guess or (is_raised and one.was_guess)) and guess < len(self.forms):
                 yield key, guess

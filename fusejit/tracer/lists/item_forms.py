@@ -10,7 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import ItemColumns, NumberColumn, OptionalColumns, TextColumns, TupleColumns
+from fusejit.ir.results import (
+    ItemColumns,
+    NumberColumn,
+    ObjectColumns,
+    OptionalColumns,
+    TextColumns,
+    TupleColumns,
+)
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
@@ -27,6 +34,7 @@ from fusejit.tracer.ops.union_types import OF_NONE, has_type, narrowed, type_of,
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple, tuple_of
 from fusejit.tracer.values.operand_types import BOOL, I64
+from fusejit.tracer.values.pooled_objects import PooledObjects, pooled
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionType
 
 Place = Callable[[], int]
@@ -70,7 +78,7 @@ class NumberForm(ItemForm):
 
     def joined(self, other: ItemForm) -> ItemForm | None:
         """A number of either type; None may stand for a tuple."""
-        if self == _NONE and isinstance(other, TupleForm | OptionalForm):
+        if self == _NONE and isinstance(other, TupleForm | OptionalForm | ObjectForm):
             return other.joined(self)
         if isinstance(other, NumberForm):
             both = self.type if self == other else union(self.type, other.type)
@@ -138,9 +146,9 @@ class TupleForm(ItemForm):
 
 @dataclass(frozen=True, slots=True)
 class OptionalForm(ItemForm):
-    """A tuple, or None."""
+    """A tuple or an object, or None."""
 
-    item_form: TupleForm
+    item_form: TupleForm | ObjectForm
 
     def types(self) -> tuple[NumberType, ...]:
         """Whether it is a tuple, and those of the tuple."""
@@ -152,7 +160,7 @@ class OptionalForm(ItemForm):
             return self
         item = other.item_form if isinstance(other, OptionalForm) else other
         both = self.item_form.joined(item)
-        return OptionalForm(both) if isinstance(both, TupleForm) else None
+        return OptionalForm(both) if isinstance(both, TupleForm | ObjectForm) else None
 
     def values(self, item: Any) -> tuple[Value, ...]:
         """Whether there is a tuple, and its values; of None, zeros that nothing reads."""
@@ -244,7 +252,58 @@ class ListForm(ItemForm):
         return self if isinstance(other, ListForm) else None
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectForm(ItemForm):
+    """An object of a class: its number in the pool of that class."""
+
+    type: type
+
+    def types(self) -> tuple[NumberType, ...]:
+        """Of the number."""
+        return ((Kind.PYTHON, I64),)
+
+    def joined(self, other: ItemForm) -> ItemForm | None:
+        """An object of the same class; perhaps None."""
+        if isinstance(other, OptionalForm) or other == _NONE:
+            return OptionalForm(self).joined(other)
+        return self if self == other else None
+
+    def values(self, item: Any) -> tuple[Value, ...]:
+        """The number."""
+        found = pooled(narrowed(item))
+        assert found is not None
+        return (number_value(found.number, (Kind.PYTHON, I64)),)
+
+    def item(self, trace: Trace, values: Sequence[Value]) -> Any:
+        """An object that stands for it."""
+        number = TracedArray.of_value(trace, values[0])
+        return trace.owned(PooledObjects).at(self.type, number)
+
+    def columns(self, place: Place) -> ObjectColumns:
+        """One column."""
+        return ObjectColumns(self.type, place())
+
+
+def has_objects(form: ItemForm | None) -> bool:
+    """Whether items have objects with numbers."""
+    if isinstance(form, TupleForm):
+        return any(map(has_objects, form.parts))
+    return isinstance(form.item_form if isinstance(form, OptionalForm) else form, ObjectForm)
+
+
 _NONE = NumberForm(OF_NONE)
+
+
+def request_pools(trace: Trace, item: Any) -> None:
+    """Have the objects that an item is made of have numbers, if they may."""
+    item = narrowed(item)
+    if isinstance(item, OptionalTuple):
+        item = item.items
+    for one in item if is_tuple(item) else (item,):
+        if is_tuple(one):
+            request_pools(trace, one)
+        else:
+            trace.owned(PooledObjects).request(trace, one)
 
 
 def form_of(item: Any) -> ItemForm | None:
@@ -259,7 +318,9 @@ def form_of(item: Any) -> ItemForm | None:
         return ListForm()
     if isinstance(item, OptionalTuple):
         form = form_of(item.items)
-        return OptionalForm(form) if isinstance(form, TupleForm) else None
+        return OptionalForm(form) if isinstance(form, TupleForm | ObjectForm) else None
+    if pooled(item) is not None:
+        return ObjectForm(type(item))
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]

@@ -16,7 +16,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.traced import ItemColumns, ListColumns
+from fusejit.ir.results import ItemColumns, ListColumns
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
@@ -24,8 +24,8 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
-from fusejit.tracer.lists.form_guesses import GUESSES, Guesses
-from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of
+from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of, request_pools
 from fusejit.tracer.lists.nested_list import (
     NestedList,
     SharedPool,
@@ -84,6 +84,8 @@ class TracedList(AnyList):
     key : tuple
         A visit of the place in the program that makes it, under which the form of its items is
         kept.
+    capacity : AffineExpr or None
+        How many items it has room for, if that is told by another list.
 
     Attributes
     ----------
@@ -99,7 +101,9 @@ class TracedList(AnyList):
     shared: SharedPool | None = None  # of a pool
     is_outside = False  # whether the lists of a pool are from outside
 
-    def __init__(self, trace: Trace, key: tuple[Any, ...]) -> None:
+    def __init__(
+        self, trace: Trace, key: tuple[Any, ...], capacity: AffineExpr | None = None
+    ) -> None:
         self.trace, self.key = trace, key
         self.home = trace.block
         self.form: ItemForm | None = None
@@ -107,7 +111,7 @@ class TracedList(AnyList):
         self.num_moves = 0
         self.is_guess = self.was_guess = False  # whether no item has shown its form yet
         self._is_copied = False  # whether it was copied, without columns
-        self.capacity = trace.owned(Capacities).add(trace)
+        self.capacity = trace.owned(Capacities).add(trace) if capacity is None else capacity
         trace.owned(ContainersByKey)[key] = self
         self._columns: list[TracedArray] = []
         self._length = lasting_memory(trace, "length", I64, ())
@@ -144,6 +148,7 @@ class TracedList(AnyList):
         """Have the columns hold an item, too; they are made at the first one."""
         form = form_of(item)
         if form is None:
+            request_pools(self.trace, item)
             what = f"puts an object of type {type(item).__name__} into a list in compiled code"
             self.leave_to_python(what, "put numbers, strings or tuples of them into it")
         if self.form is None:
@@ -210,7 +215,8 @@ class TracedList(AnyList):
 
     def _guess(self) -> None:
         """Assume a form, until an item shows it."""
-        form = GUESSES[self.trace.table.get((self.key, "guess"), 0)]
+        forms = self.trace.owned(Guesses).forms
+        form = forms[self.trace.table.get((self.key, "guess"), 0)]
         self.trace.table[self.key, "guessed"] = form
         self._note_guess()
         self._make_columns(form)

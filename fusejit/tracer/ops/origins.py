@@ -123,3 +123,11 @@ def check_own(trace: Trace, which: TracedArray) -> None:
     ok = emit_scalar("origin", [which], [I64], BOOL, is_own)
     reason = "a loop has bound an array again"
     trace.emit(Assert(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))
+
+
+def choices_of(array: TracedArray) -> tuple[TracedArray, ...]:
+    """What an array may be instead of itself, where it is known which one."""
+    origin: Origin | None = array.storage.root.origin
+    if origin is None or origin.array is not array or origin.which is None:
+        return ()
+    return origin.objects

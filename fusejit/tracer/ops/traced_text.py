@@ -13,7 +13,7 @@ import numpy as np
 
 from fusejit.ir.ops import Assert, Block
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.traced import CHARACTERS, Texts
+from fusejit.ir.results import CHARACTERS, Texts
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
@@ -26,8 +26,10 @@ from fusejit.tracer.ops.kernel_numbers import (
     as_strong,
     is_python_number,
     needs_kernel,
+    number_type,
 )
 from fusejit.tracer.program.active_trace import makes_text
+from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
@@ -355,6 +357,8 @@ def _ord(text: Any) -> Any:
 def _chr(point: Any) -> Any:
     if not is_python_number(point) or not needs_kernel(point):
         return NotImplemented
+    if number_type(point)[1].kind not in "bi":
+        raise numpy_raises("TypeError: 'float' object cannot be interpreted as an integer")
     number = arithmetic(np.add, as_kernel_number(point, Kind.PYTHON, I64), 1)
     made = TracedText(current_trace(), number, is_character=True)
     made._require(1, CHARACTERS, "makes a character of a number that is none")

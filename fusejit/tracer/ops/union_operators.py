@@ -58,6 +58,7 @@ from fusejit.tracer.values.operand_types import (
     resolve,
 )
 from fusejit.tracer.values.operator_names import OPERATORS, SIGNS
+from fusejit.tracer.values.pooled_objects import pooled
 from fusejit.tracer.values.symbolic_number import NUMBER_OPS
 from fusejit.tracer.values.union_scalar import (
     UNION_OPS,
@@ -291,14 +292,22 @@ def as_sample(type_: NumberType) -> Any:
 
 
 # --------------------------------------------------------------------- truth, identity, conversions
-def tuple_of_maybe(obj: OptionalTuple, text: str) -> Any:
-    """The tuple, where it is one; elsewhere a TypeError with ``text``."""
+def tuple_of_maybe(obj: OptionalTuple, text: str, error: str = "TypeError") -> Any:
+    """The tuple, where it is one; elsewhere an error with ``text``."""
     known = narrowed(obj)
     if known is None:
-        raise numpy_raises(f"TypeError: {text}")
+        raise numpy_raises(f"{error}: {text}")
     if isinstance(known, OptionalTuple):
-        obj.trace.emit(Assert(condition=obj.tag.value(), reason=text, error="TypeError"))
+        obj.trace.emit(Assert(condition=obj.tag.value(), reason=text, error=error))
     return obj.items
+
+
+def object_of_maybe(obj: Any, name: str) -> Any:
+    """The object whose attribute is asked for, where it is one; elsewhere an AttributeError."""
+    if not isinstance(obj, OptionalTuple) or pooled(obj.items) is None:
+        return obj
+    text = f"'NoneType' object has no attribute {name!r}"
+    return tuple_of_maybe(obj, text, LEFT_TO_PYTHON)
 
 
 def truth(number: UnionScalar) -> Any:

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusejit.syntax import parse, walk
+from fusejit.tracer.source.dataclass_texts import dataclass_texts
 
 _OPTIONS = re.compile(r"\s*(?:-(?:[nrp]\s*\d+|v\s*\w+|[tcqo]+)\s+)*")  # of the magic %timeit
 _CONTINUES = re.compile(r"\s|[)\]}]|(?:else|elif|except|finally)\b")
@@ -37,6 +38,8 @@ def texts_for(function: FunctionType) -> Iterator[str]:
     if lines:
         yield "".join(lines)
     yield from reversed(_carried.get((code.co_firstlineno, code.co_name), ()))
+    if code.co_filename == "<string>":
+        yield from dataclass_texts(code)
     if code.co_filename.startswith("<"):
         yield from _texts_of_magics()
         yield from _texts_of_command_line()

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.list_columns import TextClass
+from fusejit.ir.columns.list_columns import TextClass
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.traced import CHARACTERS, Texts
+from fusejit.ir.results import CHARACTERS, Texts
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace

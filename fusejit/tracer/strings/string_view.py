@@ -18,9 +18,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.columns.list_columns import TextClass
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.list_columns import TextClass
 from fusejit.ir.ops import Block
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusejit.codegen.launcher.runtime import list_of
-from fusejit.ir.traced import ListColumns, NumberColumn, Texts, TupleColumns
+from fusejit.codegen.launcher.made_containers import list_of
+from fusejit.ir.results import ListColumns, NumberColumn, Texts, TupleColumns
 
 STARTS, LENGTHS = np.array([3, 0, 6, 6, -1]), np.array([2, 1, 0, 1, 99])  # the last one is no list
 

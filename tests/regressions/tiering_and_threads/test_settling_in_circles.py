@@ -23,6 +23,8 @@ class Segment:
     was_called = True
     is_interpreted = False
     depends_on_sizes = False
+    may_be_tried = False
+    may_take_long = False
 
     def request_reprofile(self) -> None:
         """Nothing to forget."""

@@ -19,17 +19,25 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.launcher.launcher_results import indices_of
-from fusejit.codegen.launcher.runtime import dict_of, list_of, marked, set_of
+from fusejit.codegen.launcher.launcher_results import columns_of_classes, indices_of
+from fusejit.codegen.launcher.made_containers import (
+    NO_OBJECTS,
+    dict_of,
+    list_of,
+    made_objects,
+    set_of,
+)
+from fusejit.codegen.launcher.runtime import marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import host_environment, interpret
-from fusejit.ir.traced import (
+from fusejit.ir.results import (
     CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
+    ObjectLeaf,
     PathLeaf,
     ResultDict,
     ResultLeaf,
@@ -38,12 +46,13 @@ from fusejit.ir.traced import (
     ResultSequence,
     ResultSet,
     ResultStructure,
+    ResultWithObjects,
     ResultWithTexts,
     StaticLeaf,
     TextLeaf,
     Texts,
-    TracedFunction,
 )
+from fusejit.ir.traced import TracedFunction
 from fusejit.ir.write_access import WriteAccess
 from fusejit.path_resolver import closure_cells
 from fusejit_testing.compare import (
@@ -217,14 +226,15 @@ def assemble(
     paths: Any,
     names: Any,
     texts: Texts | None = None,
+    objects: Mapping[type, list[Any]] = NO_OBJECTS,
 ) -> Any:
     """Put the results of a graph together as the launcher does.
 
-    ``texts`` has the numbers of strings in one call.
+    ``texts`` has the numbers of strings in one call, ``objects`` those of objects.
     """
 
     def part(structure: ResultStructure) -> Any:
-        return assemble(structure, results, paths, names, texts)
+        return assemble(structure, results, paths, names, texts, objects)
 
     match structure:
         case ResultWithTexts():
@@ -236,6 +246,13 @@ def assemble(
                 starts[spans], lengths[spans], points[: int(num_points)]
             )
             return part(structure.result)
+        case ResultWithObjects():
+            counts = tuple(int(results[one.count]) for one in structure.classes)
+            held = (results[index] for index in columns_of_classes(structure))
+            objects = made_objects(structure.classes, counts, held, texts)
+            return part(structure.result)
+        case ObjectLeaf():
+            return objects[structure.type][int(results[structure.number])]
         case ResultLeaf():
             result = results[structure.index]
             if structure.access is not WriteAccess.WRITEABLE:
@@ -253,8 +270,7 @@ def assemble(
             numbers = results[structure.numbers][: int(results[structure.length])]
             return (texts or structure.texts).joined(numbers)
         case ChoiceLeaf():
-            items = [part(i) for i in structure.items]
-            return items[int(results[structure.which])]
+            return part(structure.items[int(results[structure.which])])
         case HostLeaf():
             return structure.expr.evaluate(paths, names)
         case StaticLeaf():
@@ -269,7 +285,9 @@ def assemble(
             if structure.columns is None:
                 return []
             length, *columns = (results[index] for index in indices_of(structure))
-            return list_of(structure.columns, int(length), iter(columns), texts=texts)
+            return list_of(
+                structure.columns, int(length), iter(columns), texts=texts, objects=objects
+            )
         case ResultDict():
             parts = structure.keys, structure.values, structure.marks
             found: Any = [one and part(one) for one in parts]

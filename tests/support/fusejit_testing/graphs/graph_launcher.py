@@ -6,16 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fusejit.ir.graph import Graph
+from fusejit.ir.results import ResultLeaf, ResultSequence
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.target_facts import GENERIC, Target
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    PathCheck,
-    ResultLeaf,
-    ResultSequence,
-    TracedFunction,
-)
+from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck, TracedFunction
 from fusejit.options import Options
 from fusejit.stages import Traced
 

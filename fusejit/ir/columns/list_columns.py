@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.traced import (
+from fusejit.ir.results import (
     ItemColumns,
     ListColumns,
     NumberColumn,

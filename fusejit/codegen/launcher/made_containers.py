@@ -1,0 +1,122 @@
+"""Containers and objects that a call returns, made of the columns of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fusejit.ir.results import (
+    ItemColumns,
+    ListColumns,
+    NumberColumn,
+    ObjectColumns,
+    ObjectsOfClass,
+    OptionalColumns,
+    Texts,
+    TupleColumns,
+)
+
+NO_OBJECTS: Mapping[type, list[Any]] = {}
+
+
+def list_of(
+    form: ItemColumns,
+    length: int,
+    columns: Iterator[Any],
+    places: npt.NDArray[np.int64] | None = None,
+    texts: Texts | None = None,
+    objects: Mapping[type, list[Any]] = NO_OBJECTS,
+) -> list[Any]:
+    """The list whose items stand in columns; each part of ``form`` takes the next ones.
+
+    The items are the first ``length``, or those at ``places``. ``texts`` has the numbers of strings
+    in this call, ``objects`` those of objects.
+    """
+    of_call = (texts, objects)
+    if isinstance(form, TupleColumns):
+        parts = [list_of(part, length, columns, places, *of_call) for part in form.parts]
+        if not parts:
+            return [form.type()] * length
+        items = zip(*parts, strict=True)
+        return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
+    chosen = slice(length) if places is None else places
+    values: Any = next(columns)[chosen]
+    if isinstance(form, ObjectColumns):
+        numbered = objects[form.type]
+        return [numbered[number] if numbered else None for number in values.tolist()]
+    if isinstance(form, OptionalColumns):
+        found = list_of(form.item, length, columns, places, *of_call)
+        return [item if there else None for item, there in zip(found, values, strict=True)]
+    if isinstance(form, ListColumns):
+        lengths, _ = next(columns)[chosen], next(columns)
+        ends = lengths.cumsum()
+        count = int(lengths.sum())
+        own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
+        found = [] if form.item is None else list_of(form.item, count, columns, own, *of_call)
+        pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        return [found[start:end] for start, end in pairs]
+    assert isinstance(form, NumberColumn)
+    if form.tags is None:
+        return _numbers_of(values, form.types[0], texts)
+    tags = next(columns)[chosen]
+    made = np.empty(length, object)
+    for tag, kind in enumerate(form.types):
+        made[tags == tag] = _numbers_of(values[tags == tag], kind, texts)
+    numbers: list[Any] = made.tolist()
+    return numbers
+
+
+def made_objects(
+    classes: tuple[ObjectsOfClass, ...],
+    counts: tuple[int, ...],
+    columns: Iterator[Any],
+    texts: Texts | None,
+) -> dict[type, list[Any]]:
+    """The objects of each class that a call has made, by their numbers."""
+    pairs = [*zip(classes, counts, strict=True)]
+    made: dict[type, list[Any]] = {}
+    for one, count in pairs:
+        made[one.type] = [object.__new__(one.type) for _ in range(count)]
+    for one, count in pairs:
+        for name, form in one.attributes:
+            held = [] if form is None else list_of(form, count, columns, None, texts, made)
+            for obj, value in zip(made[one.type], held, strict=False):
+                object.__setattr__(obj, name, value)
+    return made
+
+
+def dict_of(
+    kind: type, factory: Any, keys: list[Any], values: list[Any], marks: list[bool] | None
+) -> dict[Any, Any]:
+    """The dictionary of keys and values, without those that are marked as deleted."""
+    pairs: Any = zip(keys, values, strict=True)
+    if marks is not None:
+        pairs = compress(pairs, marks)
+    if kind is dict:
+        return dict(pairs)
+    made: dict[Any, Any] = kind(*(() if factory is None else (factory,)))
+    for key, value in pairs:
+        made[key] = value
+    return made
+
+
+def set_of(keys: list[Any], marks: list[bool] | None) -> set[Any]:
+    """The set of keys, added one by one, without those that are marked as deleted."""
+    return set(keys if marks is None else compress(keys, marks))
+
+
+def _numbers_of(values: npt.NDArray[Any], kind: Any, texts: Texts | None) -> list[Any]:
+    """A column as numbers of a class, as strings, or as None."""
+    if kind is None:
+        return [None] * len(values)
+    if isinstance(kind, Texts):
+        return (texts or kind).texts(values)
+    if issubclass(kind, np.generic):
+        return [*values.astype(kind, copy=False)]
+    numbers = values.tolist()
+    is_as_made = not numbers or type(numbers[0]) is kind
+    return numbers if is_as_made else [kind(number) for number in numbers]

@@ -1,0 +1,1 @@
+"""Items of containers from outside, in columns."""

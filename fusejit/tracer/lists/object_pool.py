@@ -1,0 +1,80 @@
+"""`ObjectPool`: the attributes of all objects of a class that lists hold, as columns of memory.
+
+Each attribute is a list as long as there are objects, so it may hold what items of lists may:
+numbers, strings, tuples, lists, and other objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.item_forms import ObjectForm, has_objects
+from fusejit.tracer.lists.nested_list import as_affine_number
+from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.values.pooled_objects import POOLS, PooledObjects, Refused, refuse_pool
+from fusejit.tracer.values.symbolic_number import affine_number
+
+
+class ObjectPool:
+    """The objects of a class.
+
+    Parameters
+    ----------
+    trace : Trace
+    kind : type
+        The class.
+    names : tuple of str
+        Of the attributes.
+    """
+
+    def __init__(self, trace: Trace, kind: type, names: tuple[str, ...]) -> None:
+        self.trace, self.kind = trace, kind
+        self.objects = TracedList(trace, ("objects", kind))  # has no items, but a length
+        self.attributes = {name: self._attribute(name) for name in names}
+
+    def _attribute(self, name: str) -> TracedList:
+        key = ("attribute", self.kind, name)
+        refused = self.trace.table.setdefault((key, "list"), True)
+        if refused is not True:  # the list has been left to Python
+            refuse_pool(self.trace, self.kind, *refused)
+        return TracedList(self.trace, key, self.objects.capacity)
+
+    def new(self) -> Any:
+        """The number of another object."""
+        number = self.objects.length()
+        self.objects.require_room(number)
+        self.objects.set_length(number + 1)
+        return affine_number(self.trace, number)
+
+    def has(self, name: str) -> bool:
+        """Whether objects have an attribute of their own."""
+        return name in self.attributes
+
+    def load(self, name: str, number: Any) -> Any:
+        """What an attribute holds."""
+        return self.attributes[name].load(as_affine_number(number))
+
+    def store(self, name: str, number: Any, value: Any) -> None:
+        """Have it hold something else."""
+        held = self.attributes[name]
+        held.store(as_affine_number(number), value)
+        held.note_moved()
+
+
+def begin_pools(trace: Trace) -> None:
+    """Make the pools that earlier attempts have asked for."""
+    known = trace.table.get(POOLS, {})
+    pools, guesses = trace.owned(PooledObjects).pools, trace.owned(Guesses)
+    for kind, names in [*known.items()]:
+        if not isinstance(names, Refused):
+            pools[kind] = ObjectPool(trace, kind, names)
+            guesses.forms = (*guesses.forms, ObjectForm(kind))
+
+
+def holds_objects(items: Any) -> bool:
+    """Whether items of a list, or of the lists in it, have objects with numbers."""
+    return isinstance(items, TracedList) and (
+        has_objects(items.form) or (items.holds_lists() and has_objects(items.pool.form))
+    )

@@ -1,0 +1,180 @@
+"""Objects of the user's classes that lists hold: each has a number, in all memory of the kernel.
+
+An object that a loop finds in a list is another one in each iteration. What its attributes hold
+stands in memory (`fusejit.tracer.lists.object_pool`), and the program's object is a real one of its
+class without any attributes of its own: methods, properties and ``isinstance`` find what they look
+for, and this registry has its number. Two such objects are one to the program if their numbers are
+equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+
+POOLS = "object pools"
+"""The key of what is decided about classes: the names of attributes, or why there is no pool."""
+_HEAP_TYPE = 1 << 9
+_HOOKS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__getstate__")
+
+
+class Pool(Protocol):
+    """The attributes of all objects of a class: see `fusejit.tracer.lists.object_pool`."""
+
+    def new(self) -> Any:
+        """The number of another object."""
+
+    def has(self, name: str) -> bool:
+        """Whether objects have an attribute of their own."""
+
+    def load(self, name: str, number: Any) -> Any:
+        """What an attribute holds."""
+
+    def store(self, name: str, number: Any, value: Any) -> None:
+        """Have it hold something else."""
+
+
+class Pooled(NamedTuple):
+    """An object with a number."""
+
+    obj: Any
+    pool: Pool
+    number: Any
+
+
+class PooledObjects:
+    """The objects of one trace that have numbers.
+
+    Attributes
+    ----------
+    pools : dict
+        By class.
+    made : dict
+        The objects that the program has made, by id; they are kept alive.
+    """
+
+    def __init__(self) -> None:
+        self.pools: dict[type, Any] = {}
+        self.made: dict[int, Any] = {}
+        self._pooled: dict[int, Pooled] = {}
+        self._begun: dict[int, tuple[Any, set[str]]] = {}  # while constructors run
+
+    def find(self, obj: Any) -> Pooled | None:
+        """An object with its number, if it has one."""
+        return self._pooled.get(id(obj)) if self._pooled else None
+
+    def begin(self, trace: Trace, obj: Any) -> None:
+        """Note a new object, and give it a number if its class has a pool."""
+        self.made[id(obj)] = obj
+        pool = self.pools.get(type(obj))
+        if pool is not None:
+            self._pooled[id(obj)] = Pooled(obj, pool, pool.new())
+            self._begun[id(obj)] = (trace.block, set())
+
+    def end(self, trace: Trace, obj: Any) -> None:
+        """After its constructor, an object must have all attributes that those of its class have.
+
+        A constructor without source, as that of a dataclass, has given them to the object itself.
+        """
+        for name in _names_of(obj) if id(obj) in self._begun else ():
+            value = object.__getattribute__(obj, name)
+            object.__delattr__(obj, name)
+            self.store(trace, obj, name, value)
+        begun = self._begun.pop(id(obj), None)
+        if begun is not None:
+            names = trace.table[POOLS][type(obj)]
+            lacks = next((name for name in names if name not in begun[1]), None)
+            if lacks is not None:
+                what = f"makes a {type(obj).__name__} whose constructor may not set {lacks!r}"
+                refuse_pool(trace, type(obj), what, "set all attributes in __init__")
+
+    def at(self, kind: type, number: Any) -> Any:
+        """An object that stands for the one with a number."""
+        obj: Any = object.__new__(kind)
+        getattr(obj, "__dict__", None)  # is made now: see `Objects.note`
+        self.made[id(obj)] = obj
+        self._pooled[id(obj)] = Pooled(obj, self.pools[kind], number)
+        return obj
+
+    def load(self, trace: Trace, obj: Any, name: str) -> Any:
+        """What an attribute holds; NotImplemented if the object has no such one of its own."""
+        found = self.find(obj)
+        if found is None or not found.pool.has(name):
+            return NotImplemented
+        if id(obj) in self._begun and name not in self._begun[id(obj)][1]:
+            what = f"reads {name!r} before the constructor of a {type(obj).__name__} has set it"
+            refuse_pool(trace, type(obj), what, "set it first")
+        return found.pool.load(name, found.number)
+
+    def store(self, trace: Trace, obj: Any, name: str, value: Any) -> bool:
+        """Have an attribute hold something else; whether the object has a number."""
+        found = self.find(obj)
+        if found is None:
+            return False
+        if not found.pool.has(name):
+            trace.table[POOLS][type(obj)] = (*trace.table[POOLS][type(obj)], name)
+            raise Retrace
+        if id(obj) in self._begun and self._begun[id(obj)][0] is trace.block:
+            self._begun[id(obj)][1].add(name)
+        found.pool.store(name, found.number, value)
+        return True
+
+    def request(self, trace: Trace, obj: Any) -> None:
+        """Start again with a pool of the objects of a class, if there may be one."""
+        kind = type(obj)
+        pools = trace.table.setdefault(POOLS, {})
+        is_known = kind in pools or any(one.__qualname__ == kind.__qualname__ for one in pools)
+        if not is_known and id(obj) in self.made and _may_have_pool(kind):
+            pools[kind] = _names_of(obj)
+            raise Retrace
+
+
+def refuse_pool(trace: Trace, kind: type, what: str, remedy: str) -> None:
+    """Start again without a pool of the objects of a class."""
+    trace.table[POOLS][kind] = Refused(what, remedy)
+    raise Retrace
+
+
+class Refused(NamedTuple):
+    """Why objects of a class have no pool."""
+
+    what: str
+    remedy: str
+
+
+def pooled(obj: Any) -> Pooled | None:
+    """An object with its number, if it has one."""
+    trace = running_trace()
+    return None if trace is None else trace.owned(PooledObjects).find(obj)
+
+
+def require_no_pooled(function: str, args: tuple[Any, ...]) -> None:
+    """Leave to Python a function of C that would look for attributes in an object that has none."""
+    for one in args:
+        if pooled(one) is not None:
+            raise needs_python(f"gives a {type(one).__name__} to {function}", MOVE_OUTSIDE)
+        if type(one) in (list, tuple):
+            require_no_pooled(function, tuple(one))
+
+
+def _may_have_pool(kind: type) -> bool:
+    """Whether objects of a class hold nothing but what is stored into their attributes."""
+    if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
+        return False
+    return not any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS)
+
+
+def _names_of(obj: Any) -> tuple[str, ...]:
+    """The names of an object's own attributes."""
+    slots = [name for base in type(obj).__mro__[:-1] for name in slots_of(base)]
+    return (*getattr(obj, "__dict__", ()), *(name for name in slots if hasattr(obj, name)))
+
+
+def slots_of(kind: type) -> tuple[str, ...]:
+    """The attributes for which a class itself has slots."""
+    found = vars(kind).get("__slots__", ())
+    names = (found,) if isinstance(found, str) else tuple(found)
+    return tuple(n for n in names if n not in ("__dict__", "__weakref__"))
