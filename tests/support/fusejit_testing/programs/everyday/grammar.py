@@ -17,6 +17,7 @@ from fusejit_testing.programs.mutation_programs import MutationProgram, Paramete
 NUM_CALLS = 4
 _FIELD = re.compile(r"\$(new_)?([a-z]+)")
 _BODY = re.compile(r"^( *)\$body$", re.MULTILINE)
+_OPERATION = re.compile(r" |^-|^[0-9]")  # of what needs parentheses before an attribute
 _DEEPEST = 2  # fields within fields
 _OFTEN_A_NAME = 0.6
 
@@ -87,7 +88,9 @@ class Maker:
                 self.num_names += 1
                 new.setdefault(field, []).append(f"{field}{self.num_names}")
                 return new[field][-1]
-            return self.field(field, depth + 1)
+            made = self.field(field, depth + 1)
+            is_object = template[match.end() : match.end() + 1] in (".", "[")
+            return f"({made})" if is_object and _OPERATION.search(made) else made
 
         text = _FIELD.sub(chosen, template)
         if "$body" not in text:
@@ -106,7 +109,7 @@ class Maker:
             return self.rng.choice(names)
         if depth > _DEEPEST:
             every = (*choices, *self.grammar.fields[field])
-            choices = names or [each for each in every if "$" not in each] or every
+            choices = names or [each for each in every if "$" not in each] or [*every]
         return self.filled(self.rng.choice(choices), depth)
 
     def body(self, level: int) -> str:

@@ -65,16 +65,16 @@ def grid(rng: random.Random, odd: bool, _: Mapping[str, Any]) -> list[list[int]]
     return rows
 
 
-def tree(rng: random.Random, odd: bool, _: Mapping[str, Any], depth: int = 0) -> Any:
+def tree(rng: random.Random, odd: bool, names: Mapping[str, Any], depth: int = 0) -> Any:
     """Numbers in lists in lists."""
     if depth > 3 or (depth and rng.random() < 0.5):
         return word(rng, odd) if odd and rng.random() < 0.1 else rng.randint(-3, 9)
-    return [tree(rng, odd, _, depth + 1) for _ in range(rng.randint(0, 3))]
+    return [tree(rng, odd, names, depth + 1) for _ in range(rng.randint(0, 3))]
 
 
-def rows(rng: random.Random, odd: bool, _: Mapping[str, Any]) -> list[tuple[str, int]]:
+def rows(rng: random.Random, odd: bool, names: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Pairs of a word and a number."""
-    return [(word(rng, odd), integer(rng, odd, _)) for _ in range(size(rng))]
+    return [(word(rng, odd), integer(rng, odd, names)) for _ in range(size(rng))]
 
 
 # ---------------------------------------------------------------------------------- dictionaries
@@ -101,7 +101,9 @@ def _of_keys(keys: Callable[[random.Random], list[Any]]) -> dict[str, Make]:
 
     def table(rng: random.Random, odd: bool, _: Mapping[str, Any]) -> dict[Any, Any]:
         is_float = rng.random() < 0.3
-        made = {k: rng.randint(-3, 20) * (0.5 if is_float else 1) for k in keys(rng)}
+        made: dict[Any, Any] = {
+            k: rng.randint(-3, 20) * (0.5 if is_float else 1) for k in keys(rng)
+        }
         if odd and rng.random() < 0.5:
             made[rng.choice((*made, None, 2.5, "odd"))] = rng.choice((None, "odd", *_ODD_NUMBERS))
         return made
