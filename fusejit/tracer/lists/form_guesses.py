@@ -19,6 +19,9 @@ GUESSES: tuple[ItemForm, ...] = (
     ListForm(),
 )
 """Guesses of the form of items, in order, for a list that is read before it has any."""
+POOL = "pool"
+"""Ends the key of the list of all lists that a list holds, behind that of the list."""
+_DEEPEST = 2
 
 
 class GuessedList(Protocol):
@@ -55,5 +58,13 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
         """The lists that may hold something else, and the next guess of what."""
         for key, one in self.items():
             guess = table.get((key, "guess"), 0) + 1
-            if (one.is_guess or (is_raised and one.was_guess)) and guess < len(GUESSES):
+            if (one.is_guess or (is_raised and one.was_guess)) and guess < _num_guesses(key):
                 yield key, guess
+
+
+def _num_guesses(key: tuple[Any, ...]) -> int:
+    """How many guesses there are for the list of a key: lists in lists come to an end."""
+    depth = 0
+    while len(key) == 2 and key[1] == POOL:
+        key, depth = key[0], depth + 1
+    return len(GUESSES) - (depth >= _DEEPEST)

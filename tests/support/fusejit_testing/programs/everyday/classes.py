@@ -108,6 +108,9 @@ class Point:
     def __hash__(self):
         return self.x
 
+    def __repr__(self):
+        return f"<{self.x}|{self.y}>"
+
     def __len__(self):
         return abs(self.x) % 5
 
