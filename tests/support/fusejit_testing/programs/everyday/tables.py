@@ -11,6 +11,8 @@ def reached(graph, start):
     seen = {start}
     queue = [start]
     for node in queue:
+        if len(queue) > 12:
+            break
         for other in graph.get(node, []):
             if other not in seen:
                 seen.add(other)
@@ -85,10 +87,10 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "table": ("PRICES", "PRICES", "COUNTS", "d"),
     "graph": ("LINKS",),
     "weighted": ("{}",),
-    "stop": ("STOP", "STOP", "SEEN", "z", "set($keys)", "set($table)"),
+    "stop": ("STOP", "STOP", "SEEN", "z", "set($keys)"),
     "keys": (
-        *("list($table)[:9]", "sorted($stop)[:9]", "$keys[1:]", "$graph.get($key, [])", "list(z)"),
-        *("[key for key in $table if key in $stop]", "out", "sorted($table)[:5]", "$graph[$key]"),
+        *("list($table)[:9]", "list(COUNTS)[:9]", "$keys[1:]", "$graph.get($key, [])", "list(z)"),
+        *("[key for key in $table if key in $stop]", "out", "list($table)[:5]", "$graph[$key]"),
         *("list(d)", "[key for key in $keys if $cond]", "list($table.keys())[-3:]"),
     ),
     "int": (
@@ -106,8 +108,8 @@ _SHORT_LOOPS = (
     *("for $new_key in $keys[:20]:\n    $body",) * 3,
     *("for $new_int in range(4):\n    $body", "for $new_key in $graph.get($key, []):\n    $body"),
     *(
-        "for $new_key in sorted($table)[:5]:\n    $body",
-        "for $new_key in sorted($stop)[:5]:\n    $body",
+        "for $new_key in list($table)[:5]:\n    $body",
+        "for $new_key in sorted($keys)[:5]:\n    $body",
     ),
     "for $new_key, $new_int in list($table.items())[:4]:\n    $body",
 )
