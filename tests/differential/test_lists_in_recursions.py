@@ -375,6 +375,8 @@ def towers(n: Any) -> Any:
         moved(2, "a", "b", "c", moves)
         moves = []
         moved(3, "a", "c", "b", moves)
+        moved(1, "a", "c", "b", moves)
+        moved(2, "c", "b", "a", moves)
     return len(moves)
 
 
