@@ -113,8 +113,11 @@ def check_against_python(
         for at, args in enumerate(calls):
             before = outside.taken()
             where = f"{function.__name__}, call {at}"
-            with deadline(LONGEST_IN_PYTHON):
-                expected = outside.run(function, args)
+            try:
+                with deadline(LONGEST_IN_PYTHON):
+                    expected = outside.run(function, args)
+            except TimeoutError as error:  # while what it has changed was copied
+                raise EndlessError(where) from error
             if isinstance(expected.error, TimeoutError | MemoryError | RecursionError):
                 raise EndlessError(where)
             outside.put(before)

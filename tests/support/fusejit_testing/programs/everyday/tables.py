@@ -76,7 +76,10 @@ _READING = (
 _CHANGING = (
     *("$table[$key] = $int", "$table[$key] = $table.get($key, 0) + 1", "$table.pop($key, None)"),
     *("$stop.add($key)", "$stop.discard($key)", "$graph[$key] = [$key]", "noted($table, $key)"),
-    *("$graph.setdefault($key, []).append($key)", "if $key in $table:\n    del $table[$key]"),
+    *(
+        "if len($graph.setdefault($key, [])) < 9:\n    $graph[$key].append($key)",
+        "if $key in $table:\n    del $table[$key]",
+    ),
     *("if $key in $graph:\n    $graph[$key].append($key)", "$table.update({$key: $size})"),
     *("COUNTS[$key] = COUNTS.get($key, 0) + 1", "SEEN.add($key)", "COUNTS[$key] = $size"),
 )
