@@ -33,8 +33,7 @@ _POINT_METHODS = """\
 _PLAIN_POINT = """\
 class Point:
     def __init__(self, x, y=0):
-        self.x = x
-        self.y = y
+        self.x, self.y = x, y
 
     def __eq__(self, other):
         return self.x == other.x and self.y == other.y
@@ -93,10 +92,8 @@ class Point:
         return 2
 
 """
-_SLOTTED_POINT = """\
+_ODD_POINT = """\
 class Point:
-    made = 0
-
     def __init__(self, x, y=0):
         self.x, self.y = x, y
 
@@ -127,8 +124,7 @@ class Account:
     opened = 0
 
     def __init__(self, balance, limit):
-        self.balance = balance
-        self.limit = limit
+        self.balance, self.limit = balance, limit
         self.history = []
 
     def deposit(self, amount):
@@ -348,7 +344,7 @@ ORIGIN = Point(0, 0)
 CLASSES = Grammar(
     outside=(
         ("from dataclasses import dataclass, field\n\n\n",),
-        (_PLAIN_POINT, _DATACLASS_POINT, _FROZEN_POINT, _SLOTTED_POINT),
+        (_PLAIN_POINT, _DATACLASS_POINT, _FROZEN_POINT, _ODD_POINT),
         (_POINT_METHODS,),
         (_ACCOUNT, _DATA_ACCOUNT),
         (_BAG, _COUNTING_BAG),
