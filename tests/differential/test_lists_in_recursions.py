@@ -359,3 +359,29 @@ def test_what_could_be_told(function: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FuseWarning)
         check(function, (8,), variants=None)
+
+
+def moved(n: Any, start: Any, goal: Any, spare: Any, moves: Any) -> None:
+    if n > 0:
+        moved(n - 1, start, spare, goal, moves)
+        moves.append((start, goal))
+        moved(n - 1, spare, goal, start, moves)
+
+
+def towers(n: Any) -> Any:
+    moves = []
+    moved(3, "a", "b", "c", moves)
+    for _ in range(n):
+        moved(2, "a", "b", "c", moves)
+        moves = []
+        moved(3, "a", "c", "b", moves)
+        moved(1, "a", "c", "b", moves)
+        moved(2, "c", "b", "a", moves)
+    return len(moves)
+
+
+def test_the_types_of_all_names_are_found_at_once() -> None:
+    """Each name of each recursion took an attempt: the trace did not come to an end."""
+    fused = decorate(towers, jit=False, fullgraph=True)
+    for n in (3, 5):
+        assert fused(n) == towers(n)

@@ -20,6 +20,7 @@ from fusejit.tracer.flow.traced_if import TracedIf, decide, is_asked_for_truth
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.checks import COMPUTED
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
+from fusejit.tracer.ops.union_types import true_one
 from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_scalar import TypeTests, is_union_scalar
@@ -81,7 +82,7 @@ def or_value(first: Any, *others: Callable[[], Any]) -> Any:
     """``first or others[0]() or ..`` where the operand itself is asked for."""
     truth = decide(first) if others else True
     if isinstance(truth, TracedArray):
-        return _chosen(truth, lambda: first, lambda: or_value(others[0](), *others[1:]))
+        return _chosen(truth, lambda: true_one(first), lambda: or_value(others[0](), *others[1:]))
     return first if truth else or_value(others[0](), *others[1:])
 
 

@@ -19,6 +19,9 @@ GUESSES: tuple[ItemForm, ...] = (
     ListForm(),
 )
 """Guesses of the form of items, in order, for a list that is read before it has any."""
+POOL = "pool"
+"""Ends the key of the list of all lists that a list holds, behind that of the list."""
+_DEEPEST = 2
 
 
 class GuessedList(Protocol):
@@ -34,7 +37,7 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
     Attributes
     ----------
     forms : tuple of ItemForm
-        The guesses, in order.
+        The guesses, in order; the last one is that of lists.
     """
 
     def __init__(self) -> None:
@@ -65,5 +68,12 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
         """The lists that may hold something else, and the next guess of what."""
         for key, one in self.items():
             guess = table.get((key, "guess"), 0) + 1
-            if (one.is_guess or (is_raised and one.was_guess)) and guess < len(self.forms):
+            if (one.is_guess or (is_raised and one.was_guess)) and guess < self._count(key):
                 yield key, guess
+
+    def _count(self, key: tuple[Any, ...]) -> int:
+        """How many guesses there are for the list of a key: lists in lists come to an end."""
+        depth = 0
+        while len(key) == 2 and key[1] == POOL:
+            key, depth = key[0], depth + 1
+        return len(self.forms) - (depth >= _DEEPEST)  # without the last one

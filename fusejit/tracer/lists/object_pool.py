@@ -70,7 +70,8 @@ def begin_pools(trace: Trace) -> None:
     for kind, names in [*known.items()]:
         if not isinstance(names, Refused):
             pools[kind] = ObjectPool(trace, kind, names)
-            guesses.forms = (*guesses.forms, ObjectForm(kind))
+            *others, of_lists = guesses.forms
+            guesses.forms = (*others, ObjectForm(kind), of_lists)
 
 
 def holds_objects(items: Any) -> bool:

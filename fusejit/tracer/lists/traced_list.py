@@ -24,7 +24,7 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
-from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.form_guesses import POOL, Guesses
 from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of, request_pools
 from fusejit.tracer.lists.nested_list import (
     NestedList,
@@ -135,7 +135,7 @@ class TracedList(AnyList):
         types = form.types()
         self._columns = [self._column(dtype) for _, dtype in types]
         if is_list:
-            self.pool = TracedList(self.trace, (self.key, "pool"))
+            self.pool = TracedList(self.trace, (self.key, POOL))
             self.pool.home = self.trace.blocks[0]
             self.pool.shared = SharedPool(self.pool)
 

@@ -206,10 +206,17 @@ def tag_number(type_: UnionType, place: int) -> TracedArray:
     return as_kernel_number(dtype.type(place), kind)
 
 
+def _place_of(own: NumberType | None, type_: UnionType) -> int:
+    """The place of a type among those of ``type_``, where characters may be strings."""
+    if own == OF_CHARACTER and own not in type_.types:
+        own = OF_TEXT
+    return type_.types.index(own)
+
+
 def tag(obj: Any, type_: UnionType) -> TracedArray:
     """The tag that a number has among the types of ``type_``."""
     if not is_union_scalar(obj):
-        return tag_number(type_, type_.types.index(_types(type_of(obj))[0]))
+        return tag_number(type_, _place_of(_types(type_of(obj))[0], type_))
     if obj.type.types == type_.types:
         return obj.tag
     return relabelled(obj, type_, obj.type.types)
@@ -219,7 +226,7 @@ def relabelled(
     either: UnionScalar, type_: UnionType, types: Sequence[NumberType | None]
 ) -> TracedArray:
     """Translate a tag: type k of ``either`` becomes ``types[k]``, numbered as in ``type_``."""
-    places = [type_.types.index(t) for t in types]
+    places = [_place_of(own, type_) for own in types]
     if places == list(range(len(type_.types))):
         return either.tag
     kind, dtype = type_.tag
@@ -294,3 +301,11 @@ def of_some(either: UnionScalar, places: Sequence[int]) -> Any:
     type_ = UnionType(tuple(types), either.type.dtype)
     old = [t if k in places else types[0] for k, t in enumerate(either.type.types)]
     return UnionScalar(type_, either.value, relabelled(either, type_, old))
+
+
+def true_one(obj: Any) -> Any:
+    """An object where it is known to be true: a number that may be None is not."""
+    obj = narrowed(obj)
+    if not is_union_scalar(obj) or None not in obj.type.types:
+        return obj
+    return of_some(obj, [k for k, own in enumerate(obj.type.types) if own is not None])

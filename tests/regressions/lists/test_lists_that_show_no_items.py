@@ -2,7 +2,7 @@
 
 Of one list the tracer had guessed what its items are, of the other one it had not.
 """
-# mypy: disable-error-code="var-annotated"
+# mypy: disable-error-code="var-annotated, name-defined"
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit_testing.against_python import check_against_python
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def run_over(x: Any) -> Any:
@@ -35,3 +36,20 @@ def copied(x: Any) -> Any:
 def test_no_items(function: Callable[..., Any]) -> None:
     check_against_python(function, [(np.zeros(0),), (np.ones(2),)])
     check_against_python(function, [(np.ones(2),), (np.zeros(0),)])
+
+
+def last_is_itself(items: Any, n: Any) -> Any:
+    rows = []
+    for _ in items[:12]:
+        if rows[-1] == rows[-1]:
+            n += 1
+    return missing  # noqa: F821
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_guesses_come_to_an_end() -> None:
+    """Lists of lists of lists .. were guessed: compiling did not come to an end."""
+    fused, args = decorate(last_is_itself, jit=False), ([7, -4, 5, 7, 8], 6)
+    compare_outcomes(run(last_is_itself, args), run(fused, args))
+    reasons = {boundary.reason for boundary in fused.variants.newest_segmented.boundaries}
+    assert any("reads items of a list that has none" in reason for reason in reasons), reasons

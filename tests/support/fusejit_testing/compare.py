@@ -116,7 +116,7 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         assert e == a, f"{where}: not as many numbers were drawn"
     elif isinstance(expected, np.ndarray | np.generic | float):
         _assert_same_array(expected, actual, bound, where)
-    elif _has_state(expected):
+    elif has_state(expected):
         assert_same(vars(expected), vars(actual), bound, where)
     elif expected is not actual:
         assert expected == actual, f"{where}: {actual!r} instead of {expected!r}"
@@ -224,18 +224,18 @@ def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
         memo[id(obj)] = result = copy.deepcopy(obj)
     elif isinstance(obj, list | tuple):
         make = getattr(type(obj), "_make", type(obj))  # a named tuple
-        result = make(clone(item, memo) for item in obj)
+        memo[id(obj)] = result = make(clone(item, memo) for item in obj)
     elif isinstance(obj, dict):
-        result = {key: clone(value, memo) for key, value in obj.items()}
+        memo[id(obj)] = result = {key: clone(value, memo) for key, value in obj.items()}
     elif isinstance(obj, set | deque):
         memo[id(obj)] = result = copy.copy(obj)
-    elif _has_state(obj):
+    elif has_state(obj):
         memo[id(obj)] = result = copy.copy(obj)
         vars(result).update(clone(vars(obj), memo))
     return result
 
 
-def _has_state(obj: Any) -> bool:
+def has_state(obj: Any) -> bool:
     """Whether it is an instance of a class of the test's."""
     if not hasattr(obj, "__dict__") or isinstance(obj, type) or callable(obj):
         return False

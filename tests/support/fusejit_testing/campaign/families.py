@@ -14,6 +14,12 @@ from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
 from fusejit_testing.against_python import EndlessError, check_against_python
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
+from fusejit_testing.programs.everyday.check import (
+    GRAMMARS,
+    check_everyday,
+    everyday_program,
+    report_everyday,
+)
 from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.grouped_check import check_grouped
@@ -36,8 +42,11 @@ from fusejit_testing.programs.text_programs import text_program, texts_of
 SHRINKING = 120.0  # seconds for making a failing program small
 _WAYS = How(fusion="auto", strict=True, others=("aggressive", "none"))
 
-Assert = Callable[[int, bool, Path], None]
-"""Checks the program of a seed, jitted too or not, with a folder for files."""
+Assert = Callable[[int, bool, Path], str | None]
+"""Checks the program of a seed, jitted too or not, with a folder for files.
+
+It may say how the program ran: whole, partly, in segments, or not compiled at all.
+"""
 
 
 class Failed(Exception):
@@ -170,6 +179,23 @@ def _check_containers(program: MutationProgram, jit: bool, folder: Path) -> None
             raise Failed(text) from error
 
 
+def _everyday(family: str, seed: int, jit: bool, folder: Path) -> str:
+    program = everyday_program(family, seed)
+    way = ""
+    for is_jitted in (False, True)[: 1 + jit]:
+        try:
+            with deadline(SLOWEST):
+                way = check_everyday(family, program, folder, jit=is_jitted)
+        except Exception as error:
+            try:
+                with deadline(SHRINKING):
+                    text = report_everyday(family, program, folder, jit=is_jitted)
+            except Exception:
+                text = f"{program.source}\n{_text_of(error)}"
+            raise Failed(text) from error
+    return way
+
+
 def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
     with deadline(SLOWEST + SHRINKING):
         check_seed(seed, jit=jit, calls=calls)
@@ -204,6 +230,7 @@ FAMILIES: dict[str, Family] = {
     "lists": Family(8, _lists),
     "sets": Family(8, _sets),
     "texts": Family(6, _texts),
+    **{name: Family(5, partial(_everyday, name)) for name in GRAMMARS},
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
     "identities": Family(10, _identities),

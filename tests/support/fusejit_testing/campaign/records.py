@@ -25,13 +25,14 @@ class Outcome:
     """What became of the programs of some seeds.
 
     ``failures`` are their texts by kind: differences, refusals, and faults, among which are
-    programs that end the process or do not end.
+    programs that end the process or do not end. ``ways`` counts how programs ran, where known.
     """
 
     programs: int = 0
     jitted: int = 0
     seconds: float = 0.0
     failures: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    ways: dict[str, int] = field(default_factory=dict)
 
     def add(self, other: Outcome) -> None:
         """Count those of other seeds as well."""
@@ -40,6 +41,12 @@ class Outcome:
         self.seconds += other.seconds
         for kind, texts in other.failures.items():
             self.failures[kind] += texts
+        for way, count in other.ways.items():
+            self.note_way(way, count)
+
+    def note_way(self, way: str, count: int = 1) -> None:
+        """Count programs that ran in a way."""
+        self.ways[way] = self.ways.get(way, 0) + count
 
     @property
     def num_failures(self) -> int:
@@ -80,7 +87,8 @@ class Record:
         for name, outcome in (*families.items(), ("all", total)):
             counts = (len(outcome.failures[kind]) for kind in KINDS)
             seconds = f"{outcome.seconds:.0f}"
-            yield _LINE.format(name, outcome.programs, outcome.jitted, *counts, seconds)
+            ways = "".join(f"  {way} {count}" for way, count in sorted(outcome.ways.items()))
+            yield _LINE.format(name, outcome.programs, outcome.jitted, *counts, seconds) + ways
 
 
 _LINE = "{:12}{:>10}{:>8}{:>13}{:>10}{:>8}{:>9}"

@@ -120,6 +120,8 @@ def check_chunk(
                     outcome.programs += 1
                     outcome.jitted += message["jitted"]
                     outcome.seconds += message["seconds"]
+                    if message.get("way"):
+                        outcome.note_way(message["way"])
                     if "kind" in message:
                         outcome.failures[message["kind"]].append(message["text"])
                 else:

@@ -44,13 +44,14 @@ def main() -> None:
                 jit = bool(task["jit_every"]) and seed % task["jit_every"] == 0
                 tell(seed=seed)
                 start = time.perf_counter()
-                failure = {}
+                failure, way = {}, None
                 try:
-                    family.check(seed, jit, folder)
+                    way = family.check(seed, jit, folder)
                 except Exception as error:
                     cause = error.__cause__ if isinstance(error, Failed) else None
                     failure = {"kind": kind_of(cause or error), "text": f"seed {seed}: {error}"}
-                tell(checked=seed, jitted=jit, seconds=time.perf_counter() - start, **failure)
+                seconds = time.perf_counter() - start
+                tell(checked=seed, jitted=jit, seconds=seconds, way=way or "", **failure)
                 for file in folder.glob("*.py"):
                     file.unlink()
                 if is_first:  # what exists now is not looked through in each collection

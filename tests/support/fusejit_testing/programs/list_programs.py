@@ -63,6 +63,8 @@ _ALIASES = (
 
 Check = Callable[[MutationProgram], object]
 """Raises for a program that fails."""
+Arguments = Callable[[MutationProgram, int], object]
+"""Those of a call."""
 
 
 class Maker:
@@ -386,7 +388,7 @@ def _smaller(program: MutationProgram) -> Iterator[MutationProgram]:
     yield from program.smaller()
 
 
-def report_of(program: MutationProgram, check: Check) -> str:
+def report_of(program: MutationProgram, check: Check, arguments: Arguments = arguments_of) -> str:
     """A failing program, shrunk, with its arguments and its failure."""
     small = shrunk(program, check)
     try:
@@ -395,5 +397,5 @@ def report_of(program: MutationProgram, check: Check) -> str:
     except Exception as error:
         failure = "".join(traceback.format_exception(error, limit=-3))
     lines = [f"seed {program.seed}", small.text]
-    lines += [f"call {k}: {arguments_of(small, k)!r}" for k in range(len(small.calls))]
+    lines += [f"call {k}: {arguments(small, k)!r}" for k in range(len(small.calls))]
     return "\n".join([*lines, failure])

@@ -20,6 +20,7 @@ import atexit
 import functools
 import linecache
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -29,6 +30,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -249,6 +251,9 @@ class MutationProgram:
             file.write(source)
         linecache.checkcache(file.name)
         namespace: dict[str, Any] = {**helpers(), **given, "__name__": "mutation_program"}
+        sys.modules.setdefault(
+            "mutation_program", ModuleType("mutation_program")
+        )  # dataclasses ask
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # "is" with a literal
             exec(compile(source, file.name, "exec"), namespace)
