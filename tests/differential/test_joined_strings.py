@@ -295,3 +295,12 @@ def test_jitted(function: Callable[..., Any]) -> None:
 def test_a_copy_under_another_name_stays_as_it_was() -> None:
     fused = check(alias, *CALLS)
     assert fused("abc") == ("abc", "ab")
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("k", [2, 2.0, True, np.int64(2), np.float64(2)])
+def test_points_are_integers(k: Any) -> None:
+    """``chr`` of a float made a character."""
+    fused = decorate(caesar, jit=False)
+    for _ in range(2):
+        compare_outcomes(run(caesar, ("HELLO", k)), run(fused, ("HELLO", k)))

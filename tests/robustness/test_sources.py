@@ -9,6 +9,7 @@ asserts that pytest had rewritten had none either.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import doctest
 import importlib
 import linecache
@@ -19,12 +20,14 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fusejit.notices import FuseWarning
+from fusejit.tracer.source.source_text import FunctionSource, find_source
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate
 
@@ -363,3 +366,51 @@ print(joblib.Parallel(n_jobs=2)(joblib.delayed(task)(x * k) for k in (1, 0.25)))
 def test_joblib() -> None:
     pytest.importorskip("joblib")
     assert run("-c", JOBLIB, CELL) == "[(10.0, 1, {}), (3.0, 1, {})]\n"
+
+
+@dataclasses.dataclass(order=True, unsafe_hash=True)
+class Ordered:
+    a: int
+    b: float = 2.0
+    c: list[int] = dataclasses.field(default_factory=list, compare=False)
+    d: dict[str, int] = dataclasses.field(default_factory=dict, init=False, hash=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: int
+    b: tuple[int, ...] = dataclasses.field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        assert self.a
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class ByName:
+    x: int
+    y: int = 1
+
+
+@dataclasses.dataclass
+class Empty:
+    pass
+
+
+METHODS = ("__init__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("kind", [Ordered, Frozen, ByName, Empty])
+def test_methods_of_dataclasses(kind: type, name: str) -> None:
+    """`dataclasses` compiles text that nobody keeps: it is put together again."""
+    method = vars(kind).get(name)
+    if isinstance(method, FunctionType):
+        assert isinstance(find_source(method), FunctionSource)
+
+
+def test_another_method_of_a_class_from_a_string() -> None:
+    """A text that does not compile to the bytecode is none."""
+    text = "class C:\n def __eq__(self, other):\n  return (self.a,) <= (other.a,)"
+    made: dict[str, Any] = {}
+    exec(compile(text, "<string>", "exec"), made)
+    assert isinstance(find_source(made["C"].__eq__), str)
