@@ -225,3 +225,63 @@ def test_one_object_twice(one: Any) -> None:
     fused = decorate(one_object, jit=False)
     for args in ((one, one), (one, copy.copy(one)), (one, one)):
         compare_outcomes(run(one_object, args), run(fused, args))
+
+
+def reached(graph: Any, start: Any) -> Any:
+    order, seen = [start], {start}
+    k = 0
+    while k < len(order):
+        for v in graph.get(order[k], []):
+            if v not in seen:
+                seen.add(v)
+                order.append(v)
+        k += 1
+    return order
+
+
+def with_neighbours(graph: Any, start: Any) -> Any:
+    found, total = [], 0
+    for i in range(start, start + 30):
+        found.extend(graph.get(i, []))
+        total += len(graph.get(i, [])) + sum(graph.get(i, [])) * (i in graph.get(i + 1, []))
+        row = graph.get(i, [])
+        if row:
+            total += row[-1]
+    return found, total
+
+
+def with_own_groups(graph: Any, start: Any) -> Any:
+    groups: dict[Any, Any] = {}
+    for key in range(start, start + 2 * len(graph), 3):
+        groups.setdefault(key % 7, []).append(key)
+    total = 0
+    for i in range(start, start + 10):
+        for v in groups.get(i, []):
+            total = total * 3 % 1009 + v
+    return total, groups.get(start, [])
+
+
+def appends_to_what_is_there(graph: Any, start: Any) -> Any:
+    for i in range(5):
+        graph.get(start + i, []).append(i)
+    return len(graph)
+
+
+@pytest.mark.parametrize("count", [20, 300])
+@pytest.mark.parametrize("function", [reached, with_neighbours, with_own_groups])
+def test_lists_or_empty_ones(function: Callable[..., Any], count: int) -> None:
+    """``d.get(key, [])``: a list under a key, or none."""
+    fused = decorate(function, jit=False, fullgraph=True)
+    for size in (count, count + 10, count - 8):
+        graph = {k: [(3 * k + 1) % 40, 7 * k % (2 * size)] for k in range(0, 2 * size, 2)}
+        for start in (0, 6, 7):
+            compare_outcomes(run(function, (graph, start)), run(fused, (graph, start)))
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_what_changes_a_list_or_an_empty_one() -> None:
+    fused = decorate(appends_to_what_is_there, jit=False)
+    graph = {k: [k] for k in range(0, 300, 2)}
+    for _ in range(3):
+        expected = run(appends_to_what_is_there, (graph, 3))
+        compare_outcomes(expected, run(fused, (graph, 3)))

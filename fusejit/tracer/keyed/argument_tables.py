@@ -18,7 +18,7 @@ from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists.argument_list import ArgumentList, ItemsInColumns
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.item_forms import ItemForm, TextForm, TupleForm
-from fusejit.tracer.lists.nested_list import share_pools
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.unrolling import is_large
 
 
@@ -31,7 +31,8 @@ def argument_table(trace: Trace, path: Path, obj: Any) -> TracedDict | TracedSet
     key = ("argument", str(path))
     if path.steps or path.root != "arg" or type(trace.table.get((key, "list"))) is tuple:
         return None
-    if type(obj) is dict and not is_large(obj, is_segment=trace.is_segment):
+    is_asked = (key, "asked") in trace.table
+    if type(obj) is dict and not is_asked and not is_large(obj, is_segment=trace.is_segment):
         return None
     keys = ItemsInColumns.of([*obj])
     values = ItemsInColumns.of([*obj.values()]) if type(obj) is dict else None
@@ -52,6 +53,14 @@ def argument_table(trace: Trace, path: Path, obj: Any) -> TracedDict | TracedSet
     return trace.owned(ArgumentTables)[-1][0]
 
 
+def ask_for_table(trace: Trace, path: Path) -> None:
+    """Start again with a table of a dictionary of few items, unless there can be none."""
+    key = ("argument", str(path))
+    if not path.steps and path.root == "arg" and (key, "asked") not in trace.table:
+        trace.table[key, "asked"] = True
+        raise Retrace
+
+
 def _are_keys(forms: tuple[ItemForm, ...]) -> bool:
     """Whether kernels look for items of such forms, which may have strings of the call."""
     form = forms[0]
@@ -68,11 +77,7 @@ def fill_tables(trace: Trace) -> None:
             trace.inlined(_fill, (made, keys, values))
         else:
             trace.inlined(_fill_with_lists, (made, keys, values))
-            assert isinstance(made, TracedDict)
-            pool = made.values_list.pool
-            pool.is_outside = True
-            share_pools(pool, pool)
-        made.is_outside = True
+        made.note_outside()
 
 
 def _fill_set(made, keys):

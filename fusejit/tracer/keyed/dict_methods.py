@@ -11,8 +11,11 @@ from fusejit.tracer.keyed.keyed_parts import (
     add_key,
     add_value,
     found,
+    has_lists,
+    is_empty_list,
     is_there,
     key_at,
+    list_or_empty,
     made_by_factory,
     num_places,
     put_value,
@@ -52,6 +55,8 @@ def setitem(d, key, value):
 def get(d, key, default=None):
     """``d.get(key, default)``."""
     at, _ = found(d, key)
+    if has_lists(d) and is_empty_list(default):
+        return list_or_empty(d, at)
     if at >= 0:
         return value_at(d, at)
     return default

@@ -126,6 +126,10 @@ class KeyedContainer(TracedContainer):
         """Whether the key at a place was not deleted."""
         return True if self.marks is None else self.marks.load(as_affine_number(at))
 
+    def note_outside(self) -> None:
+        """Note that it has what a container from outside has."""
+        self.is_outside = True
+
     # -- copies -----------------------------------------------------------------------------------
     def is_like(self, other: Any) -> bool:
         """Whether another object is a container of the same kind, whose content it may hold."""

@@ -58,3 +58,15 @@ def value_at(d, at):
 
 def made_by_factory(d):
     """The value that a ``defaultdict`` makes for a new key."""
+
+
+def has_lists(d):
+    """Whether the values are lists."""
+
+
+def list_or_empty(d, at):
+    """The list at a place, or an empty one if there is none."""
+
+
+def is_empty_list(obj):
+    """Whether an object is a list of the program's that has no items."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.keyed.argument_tables import ask_for_table
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.lists.displays import needs_kernel_keys
 
@@ -22,8 +23,11 @@ def known_dict(obj: Any, keys: tuple[Any, ...]) -> TracedDict | None:
     if type(obj) is not dict or not needs_kernel_keys(keys):
         return None
     trace = current_trace()
-    if not any(copy is obj for copy, _, _ in trace.captured_reads.containers):
+    path = next((at for copy, _, at in trace.captured_reads.containers if copy is obj), None)
+    if path is None:
         return None
+    if any(type(value) is list for value in obj.values()):
+        ask_for_table(trace, path)
     known = trace.owned(KnownDicts)
     if id(obj) not in known:
         with trace.before_regions():

@@ -15,7 +15,7 @@ from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods, keyed_parts
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.nested_list import as_affine_number
+from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number, share_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.values.containers import add_methods
 from fusejit.tracer.values.symbolic_number import as_affine
@@ -72,6 +72,22 @@ class TracedDict(KeyedContainer):
     def value_at(self, at: Any) -> Any:
         """The value at a place."""
         return self.values_list.load(as_affine_number(at))
+
+    def note_outside(self) -> None:
+        """Note that it has what a dictionary from outside has; its lists may be elsewhere, too."""
+        super().note_outside()
+        if self.has_lists():
+            pool = self.values_list.pool
+            pool.is_outside = True
+            share_pools(pool, pool)
+
+    def has_lists(self) -> bool:
+        """Whether the values are lists."""
+        return self.values_list.holds_lists()
+
+    def list_or_empty(self, at: Any) -> Any:
+        """The list at a place, or an empty one."""
+        return ListOrEmpty(self.values_list, at)
 
     def made_by_factory(self) -> Any:
         """The value that a ``defaultdict`` makes for a new key."""
@@ -135,5 +151,13 @@ def _made_by(factory):  # type: ignore[no-untyped-def]
 _WRITTEN_OUT = (dict_methods.get, dict_methods.setdefault, dict_methods.pop, dict_methods.update)
 add_methods(TracedDict, {function.__name__: function for function in _WRITTEN_OUT})
 _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "values", "items"))
-for _name in ("add_value", "put_value", "value_at", "made_by_factory"):
+
+
+@primitive(keyed_parts.is_empty_list, complex=True)
+def _is_empty_list(obj: Any) -> bool:
+    return type(obj) is list and not obj
+
+
+_PARTS = ("add_value", "put_value", "value_at", "made_by_factory", "has_lists", "list_or_empty")
+for _name in _PARTS:
     primitive(getattr(keyed_parts, _name))(getattr(TracedDict, _name))

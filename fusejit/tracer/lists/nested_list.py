@@ -22,6 +22,7 @@ from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import ListForm
+from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
@@ -174,6 +175,32 @@ class NestedList(AnyList):
         """``np.array(xs)``."""
         made: TracedArray = self.trace.inlined(_copy, (self,)).as_array(dtype)
         return made
+
+
+class ListOrEmpty(NestedList):
+    """What ``d.get(key, [])`` finds: a list in a list, or an empty one. Nothing may change it.
+
+    Parameters
+    ----------
+    owner : ListOfLists
+        The list that it is in.
+    at : number
+        The place; -1 if there is none.
+    """
+
+    def __init__(self, owner: ListOfLists, at: Any) -> None:
+        zero_or_one = as_kernel_number(at >= 0, Kind.PYTHON, I64)
+        super().__init__(owner, as_affine_number(arithmetic(np.maximum, at, 0)))
+        self._is_there = zero_or_one
+
+    def length(self) -> AffineExpr:
+        """The number of items at this place of the program."""
+        there = affine_number(self.trace, super().length())
+        return as_affine_number(arithmetic(np.multiply, there, self._is_there))
+
+    def _require_own(self) -> NoReturn:
+        what = "changes the list that a dict has under a key, or another one if there is none"
+        self.refuse(what, "ask for it with d.setdefault(key, [])")
 
 
 class SharedPool:
