@@ -241,7 +241,10 @@ class CapturedReads:
         )
         if self._trace.is_bounded and is_refused:
             what = f"{path.user_text()} is a {type(obj).__name__} of many items"
-            raise needs_python(what, "pass an array")
+            why = self._trace.table.get((("argument", str(path)), "list"))  # not in columns
+            if type(why) is not tuple:
+                raise needs_python(what, "pass an array")
+            raise needs_python(f"{what}, and the function {why[0]}", why[1])
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))
         copy: Any
         if type(obj) is dict:
