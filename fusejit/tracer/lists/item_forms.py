@@ -296,7 +296,6 @@ _NONE = NumberForm(OF_NONE)
 
 def request_pools(trace: Trace, item: Any) -> None:
     """Have the objects that an item is made of have numbers, if they may."""
-    item = narrowed(item)
     if isinstance(item, OptionalTuple):
         item = item.items
     for one in item if is_tuple(item) else (item,):

@@ -305,7 +305,9 @@ def of_some(either: UnionScalar, places: Sequence[int]) -> Any:
 
 def true_one(obj: Any) -> Any:
     """An object where it is known to be true: a number that may be None is not."""
-    obj = narrowed(obj)
     if not is_union_scalar(obj) or None not in obj.type.types:
+        return obj
+    obj = narrowed(obj)
+    if not is_union_scalar(obj):
         return obj
     return of_some(obj, [k for k, own in enumerate(obj.type.types) if own is not None])
