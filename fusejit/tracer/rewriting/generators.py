@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 from fusejit.syntax import walk
@@ -60,7 +60,8 @@ from fusejit.tracer.source.bound_names import bound_names, is_constant
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
-_LISTING = ("sorted", "list", "set", "Counter")
+_COLLECTIONS: dict[str, Any] = {"Counter": Counter, "deque": deque}
+_LISTING = ("sorted", "list", "set", *_COLLECTIONS)
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _ARRAYS = ("array", "asarray")
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -68,7 +69,7 @@ HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def python_is_faster(name: str, function: Any) -> None:
     """Refuse if ``sum`` of a generator is not Python's own ``sum``."""
-    own = Counter if name == "Counter" else getattr(builtins, name)
+    own = _COLLECTIONS.get(name) or getattr(builtins, name)
     if active_trace() is not None and function is not own:
         what = f"calls a function named {name} that is not Python's with a generator expression"
         raise unsupported(what, "give the function another name")
