@@ -164,7 +164,10 @@ def _may_have_pool(kind: type) -> bool:
     """Whether objects of a class hold nothing but what is stored into their attributes."""
     if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
         return False
-    return not any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS)
+    if any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS):
+        return False
+    is_frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
+    return is_frozen or kind.__setattr__ is object.__setattr__
 
 
 def _names_of(obj: Any) -> tuple[str, ...]:
