@@ -135,6 +135,7 @@ class Trace:
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.tries = False  # whether a `try` was met
+        self.num_changes = 0  # of objects of Python's, so far
         self.defined: dict[Value, Op] = {}
         self.chosen_from: dict[Value, tuple[Any, ...]] = {}  # ints that each call knows before
         self._owned: dict[type, Any] = {}
@@ -348,3 +349,10 @@ def current_trace() -> Trace:
             "somewhere; return it instead"
         )
     return trace
+
+
+def note_change() -> None:
+    """Note that the program changes an object of Python's."""
+    trace = running_trace()
+    if trace is not None:
+        trace.num_changes += 1

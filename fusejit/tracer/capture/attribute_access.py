@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.builder.trace import current_trace, running_trace
+from fusejit.tracer.builder.trace import current_trace, note_change, running_trace
 from fusejit.tracer.capture.native_access import (
     known_attribute,
     known_item,
@@ -234,6 +234,7 @@ class AttributeAccess:
     # ------------------------------------------------------------------------------------ writing
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
+        note_change()
         obj = object_of_maybe(obj, name)
         if is_traced_type(type(obj)):
             raw = class_attribute(type(obj), name)[1]
@@ -262,6 +263,7 @@ class AttributeAccess:
 
     def delete_attr(self, obj: Any, name: str) -> None:
         """``del obj.name``."""
+        note_change()
         if is_traced_type(type(obj)):
             raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
@@ -270,6 +272,7 @@ class AttributeAccess:
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:
         """``obj[key] = value``."""
+        note_change()
         if self._captures.is_container_copy(obj) and self._holds(obj, key, value):
             return
         self._refuse_write(obj, "an item")
@@ -286,6 +289,7 @@ class AttributeAccess:
 
     def delete_item(self, obj: Any, key: Any) -> None:
         """``del obj[key]``."""
+        note_change()
         if isinstance(obj, Undefined):
             obj()
         self._refuse_write(obj, "an item")

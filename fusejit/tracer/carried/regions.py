@@ -143,7 +143,7 @@ class Region:
                 "give each variable of the loop one type and shape before it",
             )
         if what in _OTHER_VISITS:
-            for key in [k for k in self.trace.table if k[1] in _OF_VISITS]:
+            for key in [k for k in self.trace.table if k[1] in _OF_VISITS and _is_repeated(k)]:
                 del self.trace.table[key]
         self.trace.table[(self.key, what, *more)] = value
         raise Retrace
@@ -382,3 +382,14 @@ def describe(obj: Any) -> str:
 def extents_are_captured(trace: Trace, extents: Sequence[AffineExpr]) -> bool:
     """Whether extents are the same in all iterations."""
     return not any(trace.decisions.is_local(e) for e in extents)
+
+
+def _is_repeated(key: tuple[Any, ...]) -> bool:
+    """Whether a fact is one of a place that was met before in the same attempt.
+
+    The first visit of a place stays the first one, however often iterations are traced.
+    """
+    is_visit = len(key) > 1 and isinstance(key[-2], Location) and type(key[-1]) is int
+    if is_visit and key[-1] > 1:
+        return True
+    return any(_is_repeated(part) for part in key if type(part) is tuple)

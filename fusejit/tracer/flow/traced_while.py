@@ -5,7 +5,9 @@
     _c = _st.while_(('x', 'k'), (...))
     while _c.again():
         if _c.enters: x, k = _c.enter(locals())
-        if not _c.test(x > tol): break
+        if not _c.test(x > tol, True):
+            if _c.repeats_condition: continue
+            break
         ...
         if _c.leaves: _c.leave(locals())
     if _c.is_traced: x, k = _c.result()
@@ -17,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fusejit.budget import check_budget
-from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
+from fusejit.ir.ops import Bind, Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
@@ -32,6 +34,9 @@ from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import TypeTest, TypeTests, is_union_scalar
 
+_REPEATED = (Bind, Cond, Loop)
+"""Ops that may stand twice, if those in them may."""
+
 
 class TracedWhile(LoopRegion):
     """One ``while`` statement at one place of the trace."""
@@ -43,6 +48,9 @@ class TracedWhile(LoopRegion):
         self._condition: Block | None = None
         self._type_test: TypeTest | None = None
         self._budget = UnrollBudget(trace)
+        self.repeats_condition = False
+        self._may_repeat = False  # whether the condition may be computed twice
+        self._start: tuple[Block, int, int] = (trace.block, 0, 0)  # of the first condition
 
     def begin_recursion(self) -> TracedWhile:
         """Stand for a function that calls itself."""
@@ -61,10 +69,13 @@ class TracedWhile(LoopRegion):
             if self._passes == 2 and self._budget.is_spent() and not self.decided("unroll"):
                 self.decide(True, "traced")
             self._budget.spend()
+            trace = self.trace
+            self._start = (trace.block, len(trace.block.ops), trace.num_changes)
         return not self.is_traced or self._passes == 1
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """Begin the condition; what the names hold in it and in the body."""
+        self.repeats_condition = False
         loop_body.begin(self, names)
         self.open(Block(arguments=self.arguments()))
         loop_body.show(self)
@@ -75,10 +86,11 @@ class TracedWhile(LoopRegion):
         """Whether arrays may lose rows in an iteration."""
         return self.is_traced
 
-    def test(self, condition: Any) -> bool:
+    def test(self, condition: Any, may_repeat: bool = False) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
         check_budget()
         if not self.is_traced:
+            self._may_repeat = may_repeat
             return self._is_true(condition)
         go_on = as_kernel_number(truth_of(condition))
         self._type_test = self.trace.owned(TypeTests).get(go_on.value())
@@ -121,16 +133,30 @@ class TracedWhile(LoopRegion):
             or is_union_scalar(condition)
             or (isinstance(condition, TracedArray) and not condition.ndim)
         ):
-            self.decide(True, "traced")
+            return self._traced_from_here()
         if isinstance(condition, SymbolicNumber):
             if self._passes == 1 and not self.decided("unroll"):
                 self.can_unroll = True
-                self.decide(True, "traced")
+                return self._traced_from_here()
             try:
                 return bool(condition)
             except Varies:
-                self.decide(True, "traced")
+                return self._traced_from_here()
         return bool(condition)
+
+    def _traced_from_here(self) -> bool:
+        """Compute the first condition again, as that of a loop; start again if it did something."""
+        block, first, num_changes = self._start
+        is_first = self._passes == 1 and self._may_repeat and self.trace.block is block
+        done = Block(ops=block.ops[first:])
+        if not is_first or num_changes != self.trace.num_changes:
+            self.decide(True, "traced")
+        if any(op.effect is Effect.EFFECT and not isinstance(op, _REPEATED) for op in walk(done)):
+            self.decide(True, "traced")
+        self.trace.table[self.key, "traced"] = True
+        self.is_traced = self.enters = self.leaves = self.repeats_condition = True
+        self._passes = 0
+        return False
 
     def stops(self, flag: Any) -> bool:
         """At the end of the body: whether ``break`` or ``return`` was met."""

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
 from fusejit.ir.ops import Block
-from fusejit.tracer.builder.trace import Trace, running_trace
+from fusejit.tracer.builder.trace import Trace, note_change, running_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.ops.kernel_numbers import needs_kernel
 from fusejit.tracer.program.fallback import Retrace
@@ -115,6 +115,7 @@ def change_container(obj: Any) -> None:
     """Note that the program is about to change a container: see `Displays.change`."""
     trace = running_trace()
     if trace is not None:
+        note_change()
         trace.owned(Displays).change(trace, obj)
 
 

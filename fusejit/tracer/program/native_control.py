@@ -9,7 +9,7 @@ from typing import Any
 class NativeLoop:
     """A loop in which nothing is traced."""
 
-    is_traced = enters = leaves = False
+    is_traced = enters = leaves = repeats_condition = False
 
     def __init__(self, iterable: Iterable[Any] = ()) -> None:
         self._iterable = iterable
@@ -21,7 +21,7 @@ class NativeLoop:
         """Whether a ``while`` loop tests its condition once more."""
         return True
 
-    def test(self, condition: Any) -> bool:
+    def test(self, condition: Any, may_repeat: bool = False) -> bool:
         """The condition of a ``while`` loop."""
         return bool(condition)
 

@@ -49,6 +49,8 @@ class ControlBuilder:
         Whose names they are.
     recursions : set
         The loops that stand for recursions.
+    is_ours : bool
+        Whether it is a function of fusejit: its conditions change nothing.
     """
 
     def __init__(
@@ -58,9 +60,11 @@ class ControlBuilder:
         flags: dict[ast.AST, tuple[str, ...]],
         scope: Scope,
         recursions: set[ast.AST],
+        is_ours: bool,
     ) -> None:
         self.helper = helper
         self._recursions = recursions
+        self._is_ours = is_ours
         self._mangle = scope.mangle
         self._scope = scope
         self.flags = flags
@@ -105,7 +109,11 @@ class ControlBuilder:
             dead = [
                 n for n in names if _is_bound_first(n, node) and not self._is_read_later(n, node)
             ]
-        return Plan(make, names, known, live, self.flags.get(node, ()), targets, dead)
+        may_repeat = isinstance(node, ast.While) and (
+            self._is_ours or _may_be_asked_twice(node.test)
+        )
+        flags = self.flags.get(node, ())
+        return Plan(make, names, known, live, flags, targets, dead, may_repeat)
 
     def for_(
         self, node: ast.For, plan: Plan, iterable: ast.expr, body: list[ast.stmt]
@@ -127,8 +135,13 @@ class ControlBuilder:
         spec = [self._texts(make, n) for n in (plan.names, plan.live, plan.flags, plan.dead)]
         name = "recursion" if node in self._recursions else "while_"
         start = make.assign(make.callback(name, *make.position(), *spec))
-        stop = make.at(ast.UnaryOp(op=ast.Not(), operand=make.method("test", test)))
-        leave = make.at(ast.If(test=stop, body=[make.at(ast.Break())], orelse=[]))
+        end: list[ast.stmt] = [make.at(ast.Break())]
+        asked = [test]
+        if plan.may_repeat:
+            end.insert(0, make.when("repeats_condition", [make.at(ast.Continue())]))
+            asked.append(make.at(ast.Constant(value=True)))
+        stop = make.at(ast.UnaryOp(op=ast.Not(), operand=make.method("test", *asked)))
+        leave = make.at(ast.If(test=stop, body=end, orelse=[]))
         node.test = make.method("again")
         node.body = self._body(plan, body)
         node.body.insert(1, leave)
@@ -199,6 +212,7 @@ class Plan:
     flags: tuple[str, ...]
     bound: list[str]  # all that the head of a `for` loop binds
     dead: list[str]  # bound in each iteration before they are read, and not read outside
+    may_repeat: bool  # whether the condition of a `while` loop may be asked twice
 
 
 class _Maker:
@@ -330,3 +344,18 @@ def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
 def is_callback_name(name: str, helper: str) -> bool:
     """Whether a name stands for a callback that `jumps` or `generators` has put in."""
     return name.startswith(f"{helper}.")
+
+
+_ASKED_TWICE = (
+    *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Name, ast.Constant),
+    *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Attribute, ast.Subscript, ast.Slice),
+)
+
+
+def _may_be_asked_twice(test: ast.AST) -> bool:
+    """Whether Python may compute a condition twice: it calls nothing by name but ``len``."""
+    if isinstance(test, ast.Call):
+        is_len = isinstance(test.func, ast.Name) and test.func.id == "len" and not test.keywords
+        return is_len and all(map(_may_be_asked_twice, test.args))
+    children = ast.iter_child_nodes(test)
+    return isinstance(test, _ASKED_TWICE) and all(map(_may_be_asked_twice, children))

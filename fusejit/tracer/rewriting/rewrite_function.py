@@ -49,12 +49,15 @@ class CannotRewrite(Exception):
 
 
 def rewrite_node(
-    source: FunctionSource, free: tuple[str, ...], has_loops: bool = False
+    source: FunctionSource,
+    free: tuple[str, ...],
+    has_loops: bool = False,
+    is_ours: bool = False,
 ) -> tuple[FunctionNode, str]:
     """The rewritten copy of a function's node, and the name of its callbacks.
 
     With ``has_loops``, functions that call themselves are loops: see
-    `fusejit.tracer.source.recursion`.
+    `fusejit.tracer.source.recursion`. A function of fusejit itself ``is_ours``.
     """
     for node in walk(source.node):
         if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
@@ -82,7 +85,7 @@ def rewrite_node(
             flags[inner] = jumps.flags
     scopes = analyse(node, source.class_name, free)
     rewriter = _Rewriter(scopes, helper, flags)
-    rewriter.changed, rewriter.recursions = changed, recursions
+    rewriter.changed, rewriter.recursions, rewriter.is_ours = changed, recursions, is_ours
     return rewriter.rewrite(node), helper
 
 
@@ -98,6 +101,7 @@ class _Rewriter(OperatorRewriter):
         self._tries: list[str] = []  # of the `try` around: where its depth is kept
         self._num_tries = 0
         self.recursions: set[ast.AST] = set()  # loops that stand for recursions
+        self.is_ours = False
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
         self._enter(node)
@@ -109,7 +113,9 @@ class _Rewriter(OperatorRewriter):
         self.control = None
         if node in self.flags:
             flags = self.flags[node]
-            self.control = ControlBuilder(self.helper, node, flags, self.scope, self.recursions)
+            self.control = ControlBuilder(
+                self.helper, node, flags, self.scope, self.recursions, self.is_ours
+            )
         is_simple_lambda = isinstance(node, ast.Lambda) and not has_walrus(node)
         self.has_callbacks = self.control is not None or is_simple_lambda
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass
+from fusejit.package_files import is_package_file
 from fusejit.tracer.rewriting.rewrite_function import CannotRewrite, rewrite_node
 from fusejit.tracer.source.definite_assignment import definitely_assigned_names
 from fusejit.tracer.source.source_text import compile_function, find_source, with_code
@@ -65,7 +66,8 @@ def _rewrite(function: FunctionType, has_loops: bool) -> RewrittenFunction:
     if isinstance(source, str):
         return RewrittenFunction(None, "", f"{function.__qualname__} was traced plainly: {source}")
     try:
-        node, helper = rewrite_node(source, code.co_freevars, has_loops)
+        is_ours = is_package_file(code.co_filename)
+        node, helper = rewrite_node(source, code.co_freevars, has_loops, is_ours)
         made = compile_function(source, node, code, (helper,))
         return RewrittenFunction(made, helper, None, definitely_assigned_names(source.node))
     except CannotRewrite as error:

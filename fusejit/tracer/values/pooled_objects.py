@@ -167,7 +167,7 @@ def _may_have_pool(kind: type) -> bool:
     if any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS):
         return False
     is_frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
-    return is_frozen or kind.__setattr__ is object.__setattr__
+    return is_frozen or kind.__setattr__ is vars(object)["__setattr__"]
 
 
 def _names_of(obj: Any) -> tuple[str, ...]:
