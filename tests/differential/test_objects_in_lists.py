@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fusejit.tracer.lists.traced_list import FIRST_CAPACITY
 from fusejit_testing.oracle import decorate, run
 
 
@@ -244,6 +245,46 @@ def queue(n: int) -> Any:
     return sum(waits) / len(waits), max(waits), longest, busy / (2 * now), served
 
 
+class Vector:
+    def __init__(self, x: float, y: float) -> None:
+        self.x = x
+        self.y = y
+
+    def __add__(self, other: Any) -> Any:
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def dot(self, other: Any) -> Any:
+        return self.x * other.x + self.y * other.y
+
+
+class Particle:
+    def __init__(self, place: Vector, speed: Vector) -> None:
+        self.place = place
+        self.speed = speed
+
+
+def of_vectors(n: int) -> Any:
+    particles = [Particle(Vector(float(i), 0.0), Vector(1.0, float(i))) for i in range(n)]
+    energy, total = 0.0, Vector(0.0, 0.0)
+    for _ in range(4):
+        for p in particles:
+            p.place = p.place + p.speed
+            total = total + p.speed
+            energy += p.speed.dot(p.speed)
+    return energy, particles, total.x
+
+
+def sums_of_pairs(n: int) -> Any:
+    vectors = [Vector(float(i), 1.0) for i in range(n)]
+    total, last = 0.0, Vector(0.0, 0.0)
+    for a in vectors:
+        for b in vectors:
+            c = a + b
+            total += c.dot(a)
+            last = last + c
+    return total, last.x, vectors[-1]
+
+
 def swapped(n: int) -> Any:
     one, other = Agent(1.0, 2.0), Agent(3.0, 4.0)
     for _ in range(n):
@@ -255,7 +296,7 @@ def swapped(n: int) -> Any:
 
 PROGRAMS = [
     *(moved, returned, best, perhaps, several_lists, filtered, removed, sorted_by_key, compared),
-    *(grouped, in_tuples, linked, tree, queue, swapped),
+    *(grouped, in_tuples, linked, tree, queue, swapped, of_vectors, sums_of_pairs),
 ]
 
 
@@ -288,6 +329,12 @@ def test_jitted(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=True, fullgraph=True)
     for n in (4, 90):
         assert shown(fused(n)) == shown(function(n))
+
+
+def test_objects_that_nothing_keeps_take_no_memory() -> None:
+    fused = decorate(sums_of_pairs, jit=False, fullgraph=True)
+    assert shown(fused(30)) == shown(sums_of_pairs(30))  # 900 sums
+    assert max(fused.variants[0].traced.capacities) == FIRST_CAPACITY
 
 
 class Odd:

@@ -44,6 +44,7 @@ from fusejit.tracer.source.source_text import given_to, texts_in
 from fusejit.tracer.strings.string_table import begin_table, require_all_strings
 from fusejit.tracer.strings.string_view import argument_text
 from fusejit.tracer.values.captured_reads import CapturedReads
+from fusejit.tracer.values.pooled_objects import PooledObjects
 
 MAX_RESTARTS = 50
 
@@ -183,6 +184,7 @@ def _trace_once(
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, trace.location)
         require_all_strings(trace)
+        trace.owned(PooledObjects).require_kept(trace)
     verify(traced.graph)
     return traced
 

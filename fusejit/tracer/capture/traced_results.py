@@ -148,8 +148,9 @@ class Results:
             self._require_one_name(obj)
             self._uses[id(obj)] += 1
             return obj
-        elif (found := pooled(obj)) is not None:
-            self._numbers[id(obj)] = number = as_kernel_number(found.number)
+        elif pooled(obj) is not None:
+            kept = self.trace.owned(PooledObjects).number_to_keep(obj)
+            self._numbers[id(obj)] = number = as_kernel_number(kept)
             arrays[id(number)] = number
         elif id(obj) in self._containers:
             return obj

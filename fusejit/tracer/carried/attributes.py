@@ -102,7 +102,7 @@ class Objects:
         """
         getattr(obj, "__dict__", None)
         key = trace.visit(("object", current_location()))
-        trace.owned(PooledObjects).begin(trace, obj)
+        trace.owned(PooledObjects).begin(trace, obj, key)
         self._made[id(obj)] = (key, obj, tuple(trace.regions))
         self._by_key[key] = obj
         if pooled(obj) is None:

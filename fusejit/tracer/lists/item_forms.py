@@ -20,7 +20,7 @@ from fusejit.ir.results import (
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.ops.number_values import (
     class_of,
     number_value,
@@ -270,9 +270,8 @@ class ObjectForm(ItemForm):
 
     def values(self, item: Any) -> tuple[Value, ...]:
         """The number."""
-        found = pooled(narrowed(item))
-        assert found is not None
-        return (number_value(found.number, (Kind.PYTHON, I64)),)
+        number = current_trace().owned(PooledObjects).number_to_keep(narrowed(item))
+        return (number_value(number, (Kind.PYTHON, I64)),)
 
     def item(self, trace: Trace, values: Sequence[Value]) -> Any:
         """An object that stands for it."""

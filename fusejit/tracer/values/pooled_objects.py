@@ -15,7 +15,7 @@ from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 
-POOLS = "object pools"
+POOLS = (("object pools",), "classes")
 """The key of what is decided about classes: the names of attributes, or why there is no pool."""
 _HEAP_TYPE = 1 << 9
 _HOOKS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__getstate__")
@@ -52,27 +52,48 @@ class PooledObjects:
     ----------
     pools : dict
         By class.
-    made : dict
-        The objects that the program has made, by id; they are kept alive.
     """
 
     def __init__(self) -> None:
         self.pools: dict[type, Any] = {}
-        self.made: dict[int, Any] = {}
+        self._made: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # with the visit of its place
         self._pooled: dict[int, Pooled] = {}
+        self._kept: dict[tuple[Any, ...], bool] = {}  # by the visits: whether memory has a number
         self._begun: dict[int, tuple[Any, set[str]]] = {}  # while constructors run
 
     def find(self, obj: Any) -> Pooled | None:
         """An object with its number, if it has one."""
         return self._pooled.get(id(obj)) if self._pooled else None
 
-    def begin(self, trace: Trace, obj: Any) -> None:
-        """Note a new object, and give it a number if its class has a pool."""
-        self.made[id(obj)] = obj
+    def begin(self, trace: Trace, obj: Any, key: tuple[Any, ...]) -> None:
+        """Note a new object, made at the visit ``key``; most of a class with a pool get a number.
+
+        Those of a place whose objects no memory has kept, in an earlier attempt, get none.
+        """
+        self._made[id(obj)] = obj, key
         pool = self.pools.get(type(obj))
-        if pool is not None:
+        if pool is not None and not trace.table.get((key, "temporary")):
             self._pooled[id(obj)] = Pooled(obj, pool, pool.new())
             self._begun[id(obj)] = (trace.block, set())
+            self._kept.setdefault(key, False)
+
+    def number_to_keep(self, obj: Any) -> Any:
+        """The number of an object, which memory or the result of the call is about to keep."""
+        if id(obj) in self._made:
+            self._kept[self._made[id(obj)][1]] = True
+        return self._pooled[id(obj)].number
+
+    def require_kept(self, trace: Trace) -> None:
+        """At the end, start again if objects have numbers that nothing keeps.
+
+        Numbers are not given back: a program that makes vectors in a loop would fill the memory.
+        """
+        new = [key for key, is_kept in self._kept.items() if not is_kept]
+        new = [key for key in new if (key, "temporary") not in trace.table]
+        for key in new:
+            trace.table[key, "temporary"] = True
+        if new:
+            raise Retrace
 
     def end(self, trace: Trace, obj: Any) -> None:
         """After its constructor, an object must have all attributes that those of its class have.
@@ -95,7 +116,6 @@ class PooledObjects:
         """An object that stands for the one with a number."""
         obj: Any = object.__new__(kind)
         getattr(obj, "__dict__", None)  # is made now: see `Objects.note`
-        self.made[id(obj)] = obj
         self._pooled[id(obj)] = Pooled(obj, self.pools[kind], number)
         return obj
 
@@ -125,9 +145,15 @@ class PooledObjects:
     def request(self, trace: Trace, obj: Any) -> None:
         """Start again with a pool of the objects of a class, if there may be one."""
         kind = type(obj)
+        if id(obj) not in self._made or id(obj) in self._pooled:
+            return
         pools = trace.table.setdefault(POOLS, {})
+        temporary = (self._made[id(obj)][1], "temporary")
+        if kind in self.pools and trace.table.get(temporary):
+            trace.table[temporary] = False
+            raise Retrace
         is_known = kind in pools or any(one.__qualname__ == kind.__qualname__ for one in pools)
-        if not is_known and id(obj) in self.made and _may_have_pool(kind):
+        if not is_known and _may_have_pool(kind):
             pools[kind] = _names_of(obj)
             raise Retrace
 
