@@ -50,7 +50,7 @@ from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
-from fusejit.tiering.timed_trial import discard_timings
+from fusejit.tiering.timings import discard_timings
 from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.flow.raises import may_raise_deferred
 from fusejit.tracer.program.fallback import Fallback

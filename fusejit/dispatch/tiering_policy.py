@@ -250,6 +250,11 @@ class TieringPolicy:
             return any(segmented.depends_on_sizes for segmented in self._variants.all_segmented)
         return self.interpreted is not None and self.interpreted.depends_on_sizes
 
+    @property
+    def may_take_long(self) -> bool:
+        """Whether Python's form of a long call is not much longer, by the estimate."""
+        return self.costs is None or may_take_long(self.costs)
+
     def request_reprofile(self) -> None:
         """Check again whether compiling pays, at the next call."""
         if self.interpreted is not None:

@@ -21,7 +21,6 @@ from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.analysis.exactness import is_exact
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tiering.timed_trial import may_take_long
 from fusejit.tracebacks import strip_segment_calls
 from fusejit.tracer.breaks.split_result import Segment
 from fusejit.tracer.values.foreign import why_foreign_within
@@ -337,8 +336,7 @@ class SegmentCall:
     @property
     def may_take_long(self) -> bool:
         """Whether Python's form of a long call is not much longer, by the estimate."""
-        costs = None if self.state is None else self.state.tiering.costs
-        return costs is None or may_take_long(costs)
+        return self.state is None or self.state.tiering.may_take_long
 
     def compiles_nothing(self, asked: set[int]) -> bool:
         """Whether nothing in it is compiled, nor in what it calls, besides what is ``asked``."""

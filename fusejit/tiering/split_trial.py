@@ -13,14 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.interrupts import is_from_handler
-from fusejit.tiering.timed_trial import (
-    CALLS,
-    LONG_NS,
-    MAX_LONG,
-    MAX_SPOILED,
-    count_timings,
-    usual_ns,
-)
+from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG, MAX_SPOILED, count_timings, usual_ns
 
 WARM_UP = 1  # calls, before any is timed
 MIN_CALLS = 2  # of each form, after which a large difference decides

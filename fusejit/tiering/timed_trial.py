@@ -11,7 +11,6 @@ Python takes long.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,34 +22,18 @@ from fusejit.ir.graph import Graph
 from fusejit.outcome import Outcome
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
+from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG, MAX_SPOILED, count_timings, usual_ns
 
 WARM_UP = 2  # calls, before any is timed
-CALLS = 16  # of each form that are timed
-KEPT_FRACTION = 0.5  # of the timed calls: the longer ones may have been interrupted
 ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
-LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
-MAX_LONG = 3  # such calls, before the variant is taken for the faster one
 MAX_SPEEDUP_OF_LONG_CALLS = (
     8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
 )
-MAX_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
 DECISIVE_RATIO = (
     4.0  # times as long, after which a few calls of each form decide though their work differs
 )
 MIN_DECISIVE_CALLS = 4  # such calls
 MAX_SPEEDUP_TO_TRY = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
-
-_timings = itertools.count()  # one more for each call that is timed, by whichever trial
-
-
-def discard_timings() -> None:
-    """Have the calls that are being timed count for nothing: something is traced meanwhile."""
-    next(_timings)
-
-
-def count_timings() -> int:
-    """The number of this call that is timed: two in a row, unless another was timed between."""
-    return next(_timings)
 
 
 def may_take_long(estimate: CostEstimate) -> bool:
@@ -142,7 +125,7 @@ class TimedTrial:
     def _timed(self, args: tuple[Any, ...]) -> Any:
         if self.calls >= WARM_UP and not self._is_repeatable and self._is_pythons_turn():
             return self._by_python(args)
-        next(_timings)
+        count_timings()
         begin = self._clock()
         result = self._runs_compiled(args)
         compiled_ns = self._clock() - begin
@@ -181,7 +164,7 @@ class TimedTrial:
 
     def _by_python(self, args: tuple[Any, ...]) -> Any:
         """Compute a call by Python; an exception ends the trial."""
-        timings = next(_timings)
+        timings = count_timings()
         begin = self._clock()
         try:
             result = self._run_python(args)
@@ -190,7 +173,7 @@ class TimedTrial:
                 self._end(False, args)
             raise
         python_ns = self._clock() - begin
-        if next(_timings) != timings + 1 and self._spoiled_calls < MAX_SPOILED:
+        if count_timings() != timings + 1 and self._spoiled_calls < MAX_SPOILED:
             self._spoiled_calls += 1  # a function that it called was timed in its turn
             return result
         self.python_times.append(python_ns)
@@ -220,9 +203,3 @@ class TimedTrial:
     def _end(self, python_is_faster: bool, args: tuple[Any, ...]) -> None:
         self._is_open = False
         self._decided(self, python_is_faster, args)
-
-
-def usual_ns(times: list[int]) -> float:
-    """The mean of times without the longest, which something else may have interrupted."""
-    sound = sorted(times)[: max(1, round(KEPT_FRACTION * len(times)))]
-    return sum(sound) / len(sound)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fusejit.tiering.split_trial import SplitTrial
-from fusejit.tiering.timed_trial import CALLS, LONG_NS, MAX_LONG
+from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG
 
 
 class Machine:

@@ -17,15 +17,13 @@ from fusejit.outcome import MISS
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit.tiering.timed_trial import (
-    CALLS,
     ENOUGH_NS,
-    LONG_NS,
     MIN_DECISIVE_CALLS,
     WARM_UP,
     TimedTrial,
-    discard_timings,
     may_take_long,
 )
+from fusejit.tiering.timings import CALLS, LONG_NS, discard_timings
 
 TRIED = WARM_UP + CALLS
 
