@@ -63,7 +63,8 @@ class SplitTrial:
             result = run(*args)
         except Exception as error:
             if not is_from_handler(error):
-                self.is_open = False  # the split form may have told why
+                self.is_open = False
+                self._serve(self._split)
             raise
         finally:
             if self.is_open:
