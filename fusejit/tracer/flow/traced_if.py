@@ -232,8 +232,7 @@ class TracedIf(Region):
             return JoinedNumber(branches, OF_TEXT)
         if are_records(*pair) and not self.decided("record", name):
             self.decide(True, "record", name)
-        for obj in pair:
-            request_pools(self.trace, obj)
+        self._request_pools(name, *pair)
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
@@ -256,7 +255,7 @@ class TracedIf(Region):
             unknown = (obj for obj in missing if not Undefined.is_unbound(obj))
             return Same(branches, next(unknown, missing[0]))
         known = next(obj for obj in branches.sides if not isinstance(obj, Undefined))
-        request_pools(self.trace, known)
+        self._request_pools(branches.name, known)
         if self.is_sure(branches.name, missing[0]):
             if is_value(known):
                 return JoinedNumber(branches, type_of(known))
@@ -270,6 +269,12 @@ class TracedIf(Region):
             if is_array(known):
                 return JoinedArray(self._told(branches, names))
         return _untold(branches, "is not defined in both branches")
+
+    def _request_pools(self, name: str, *objects: Any) -> None:
+        """Have objects have numbers that are told apart after the conditional."""
+        if name in self.live or name in self._attributes:
+            for obj in objects:
+                request_pools(self.trace, obj)
 
     def _require_list_before(self, name: str) -> None:
         """Have the recursion that the conditional is in begin with a list under a name."""
