@@ -25,7 +25,7 @@ def test_callbacks_of_the_garbage_collector() -> None:
 
     gc.callbacks.append(callback)
     threshold = gc.get_threshold()
-    gc.set_threshold(700)  # the tests have a larger one
+    gc.set_threshold(50)  # the tests have a larger one
     try:
         check(collects, (np.ones(3),))
     finally:
