@@ -38,7 +38,7 @@ _LEAST = 0.01
 FIRST_SECONDS = 1.5
 """Seconds that a process may spend on speculation at once; loading the compiler is half of it."""
 
-FIRST_INVESTED_SECONDS = 5.0
+FIRST_INVESTED_SECONDS = 2.0
 """Seconds that a process may take at once to compile the graphs of speculative traces."""
 
 LEAST_SECONDS = 0.5

@@ -92,6 +92,7 @@ class Decorated:
         self._warm_up: FirstCalls | None = None
         is_on = options.enabled and options.tiering
         self.warms_up = is_on and not (options.fullgraph or options.is_segment)
+        self._is_warm = False  # whether its first calls have told that it is to be traced
         self._for_debugger: Any = None  # the guard of calls that a debugger follows
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
         if options.enabled and not options.is_segment:
@@ -147,6 +148,8 @@ class Decorated:
         if self._dispatcher is None:
             with self._lock:
                 if self._dispatcher is None:
+                    if self.warms_up and not self._is_warm:  # asked for by a function that calls it
+                        self.allowance.is_speculative = True
                     self._dispatcher = _dispatcher_class()(self)
                     self.variants.untraced = None
         return self._dispatcher
@@ -162,7 +165,7 @@ class Decorated:
             result = first_calls.call(args)
             if not isinstance(result, Outcome):
                 return result
-            self.allowance.is_speculative = first_calls.is_speculative
+            self._is_warm, self.allowance.is_speculative = True, first_calls.is_speculative
             self.entry_stub.install_launcher(no_variant)
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them

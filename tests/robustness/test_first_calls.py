@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit import budget
+from fusejit import budget, fuse_jit
 from fusejit.budget import Allowance, Speculation
 from fusejit.codegen.launcher import call_guard
 from fusejit.codegen.launcher.call_guard import SAMPLE
+from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.warm_up import first_calls
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting
@@ -679,3 +680,22 @@ def test_attributes_are_read_without_making_dictionaries() -> None:
     for _ in range(200):
         assert read(one) == 1.5
     assert not any(type(part) is dict for part in referents(one))
+
+
+def test_functions_that_others_ask_for_are_speculative() -> None:
+    """A function that calls it makes its dispatcher: so its first calls had all of the budget."""
+
+    def total(items: Any) -> Any:
+        found = 0
+        for item in items:
+            found += item
+        return found
+
+    asked, called = fuse_jit(total), fuse_jit(total)
+    state = dispatcher_of(asked)
+    assert state is not None
+    assert state.state.allowance.is_speculative
+    called(np.arange(4.0))
+    state = dispatcher_of(called)
+    assert state is not None
+    assert not state.state.allowance.is_speculative
