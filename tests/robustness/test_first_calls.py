@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit import budget, fuse_jit
+from fusejit import budget
 from fusejit.budget import Allowance, Speculation
 from fusejit.codegen.launcher import call_guard
 from fusejit.codegen.launcher.call_guard import SAMPLE
@@ -691,7 +691,7 @@ def test_functions_that_others_ask_for_are_speculative() -> None:
             found += item
         return found
 
-    asked, called = fuse_jit(total), fuse_jit(total)
+    asked, called = (decorate(total, jit=False, tiering=True) for _ in range(2))
     state = dispatcher_of(asked)
     assert state is not None
     assert state.state.allowance.is_speculative
