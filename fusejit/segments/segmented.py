@@ -245,28 +245,48 @@ class CallSite:
         return not all(
             state is not None
             and (state.tiering.runs_interpreted or state.tiering.compiles_nothing(asked))
-            for state in self._states()
+            for state in self.states()
         )
 
     def compiles_nothing(self, asked: set[int]) -> bool:
         """Whether nothing is compiled in what it calls, besides what is ``asked`` already."""
         return self.was_called and all(
-            state is not None and state.tiering.compiles_nothing(asked) for state in self._states()
+            state is not None and state.tiering.compiles_nothing(asked) for state in self.states()
         )
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        return any(state is not None and state.tiering.depends_on_sizes for state in self._states())
+        return any(state is not None and state.tiering.depends_on_sizes for state in self.states())
+
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether Python computes the very bits that the functions which it calls do."""
+        return all(_has_bits_of_python(state, set()) for state in self.states())
 
     def request_reprofile(self) -> None:
         """Check again whether its functions pay, at their next calls."""
-        for state in self._states():
+        for state in self.states():
             if state is not None:
                 state.tiering.request_reprofile()
 
-    def _states(self) -> list[Any]:
+    def states(self) -> list[Any]:
+        """What is known of the fused functions that it has called."""
         return [dispatcher_of(function) for function in self.functions]
+
+
+def _has_bits_of_python(state: Any, asked: set[int]) -> bool:
+    """Whether kernels of a function and of all that it calls compute the very bits of Python."""
+    if state is None or id(state) in asked:
+        return True
+    asked.add(id(state))
+    states: list[Any] = []
+    for segmented in state.variants.all_segmented:
+        states += [segment.state for segment in segmented.segments]
+        sites = () if segmented.helper is None else segmented.helper.sites
+        states += [inner for site in sites for inner in site.states()]
+    are_exact = (is_exact(variant.traced.graph) for variant in state.variants.compiled)
+    return all(are_exact) and all(_has_bits_of_python(inner, asked) for inner in states)
 
 
 def _is_constant(statement: ast.stmt) -> bool:
@@ -329,9 +349,7 @@ class SegmentCall:
     @property
     def may_be_tried(self) -> bool:
         """Whether Python computes the very bits that its kernels do."""
-        return self.state is not None and all(
-            is_exact(variant.traced.graph) for variant in self.state.variants.compiled
-        )
+        return self.state is not None and _has_bits_of_python(self.state, set())
 
     @property
     def may_take_long(self) -> bool:

@@ -96,6 +96,10 @@ class ProfiledCall(Reprofilable, Protocol):
     def is_fused(self) -> bool:
         """Whether what it calls is fused, and pays."""
 
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether Python computes the very bits that what it calls does."""
+
 
 class SegmentProfiler:
     """From the split function to the one that serves calls.
@@ -259,7 +263,9 @@ class SegmentProfiler:
         is_lazy = code is None or bool(code.co_flags & _LAZY)
         if own is self.original or is_lazy or not compiled or guard is None:
             return
-        if self._are_unreached or not all(part.may_be_tried for part in compiled):
+        are_exact = all(part.may_be_tried for part in compiled)
+        are_exact = are_exact and all(site.may_be_tried for site in self.sites)
+        if self._are_unreached or not are_exact:
             return
         self._trial = trial = SplitTrial(
             own,

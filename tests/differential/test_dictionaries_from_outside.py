@@ -285,3 +285,36 @@ def test_what_changes_a_list_or_an_empty_one() -> None:
     for _ in range(3):
         expected = run(appends_to_what_is_there, (graph, 3))
         compare_outcomes(expected, run(fused, (graph, 3)))
+
+
+def with_a_named_list(items: Any) -> Any:
+    groups: dict[Any, Any] = {}
+    for item in items:
+        groups.setdefault(2 * item, []).append(item)
+    nothing: list[Any] = []
+    row = groups.get(items[0] + items[1], nothing)
+    nothing.append(3)
+    return row, len(row)
+
+
+def with_a_list_that_grows(items: Any) -> Any:
+    groups: dict[Any, Any] = {}
+    for item in items:
+        groups.setdefault(2 * item, []).append(item)
+    nothing: list[Any] = []
+    total = 0
+    for item in items:
+        row = groups.get(item, nothing)
+        nothing.append(7)
+        total += len(row)
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [with_a_named_list, with_a_list_that_grows])
+def test_an_empty_list_with_a_name(function: Callable[..., Any]) -> None:
+    """``d.get(key, nothing)`` is that very list, which may change."""
+    fused = decorate(function, jit=False)
+    for items in ([2, 3], [2, 2], [3, 6]):
+        args = (np.array(items),)
+        compare_outcomes(run(function, args), run(fused, args))

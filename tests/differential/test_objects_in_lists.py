@@ -294,7 +294,61 @@ def swapped(n: int) -> Any:
     return one, other
 
 
+def chained(n: int) -> Any:
+    nodes = [Node(i) for i in range(n)]
+    for i in range(n - 1):
+        if i % 3 != 2:
+            nodes[i].next = nodes[i + 1]
+    return nodes
+
+
+def last_of(node: Any) -> Any:
+    while node.next is not None:
+        node = node.next
+    return node
+
+
+def which_one(n: int) -> Any:
+    """Which object an attribute holds that may be None."""
+    nodes = chained(n)
+    found = [node.next is nodes[1] for node in nodes], [nodes[3] is not node.next for node in nodes]
+    pairs = [one.next is other.next for one in nodes for other in nodes]
+    return found, pairs, [last_of(node) is last_of(last_of(node)) for node in nodes]
+
+
+def of_which_class(n: int) -> Any:
+    """The class of what may be None."""
+    nodes = chained(n)
+    kinds = [isinstance(node.next, Node) for node in nodes]
+    others = [isinstance(node.next, (Tree, int)) for node in nodes]
+    nothing = [isinstance(node.next, type(None)) for node in nodes]
+    large = [isinstance(node.next, Node) and node.next.value > 1 for node in nodes]
+    return kinds, others, nothing, large, [callable(node.next) for node in nodes]
+
+
+def among_others(n: int) -> Any:
+    following = [node.next for node in chained(n)]
+    is_there = None in following
+    count, place = following.count(None), following.index(None)
+    following.remove(None)
+    return is_there, count, place, following
+
+
+def found_before(n: int) -> Any:
+    nodes = chained(n)
+    found = previous = None
+    for node in nodes:
+        if node.value == 1:
+            found = node
+    for node in nodes:
+        if previous is not None and previous is found:
+            return node.value, previous is found
+        previous = node
+    return None
+
+
 PROGRAMS = [
+    *(which_one, of_which_class, among_others, found_before),
     *(moved, returned, best, perhaps, several_lists, filtered, removed, sorted_by_key, compared),
     *(grouped, in_tuples, linked, tree, queue, swapped, of_vectors, sums_of_pairs),
 ]
@@ -349,6 +403,24 @@ class Odd:
 def without_all_attributes(n: int) -> Any:
     found = [Odd(float(i)) for i in range(n)]
     return sum(one.big for one in found if one.x > 2)
+
+
+class Registered:
+    """That others can see before all of its attributes are set."""
+
+    def __init__(self, others: list[Any], x: int) -> None:
+        if others:
+            others[-1].following = self
+        others.append(self)
+        self.x = others[0].x if x > 2 else x
+        self.following: Any = None
+
+
+def seen_too_early(n: int) -> Any:
+    found: list[Any] = []
+    for i in range(n):
+        Registered(found, i)
+    return [one.x for one in found], [one.following is None for one in found]
 
 
 class Counted:
@@ -416,7 +488,7 @@ def of_two_classes(n: int) -> Any:
 
 
 LEFT_TO_PYTHON = [
-    *(without_all_attributes, with_a_default_of_the_class, with_a_new_attribute),
+    *(without_all_attributes, with_a_default_of_the_class, with_a_new_attribute, seen_too_early),
     *(ordered_without_order, shown_as_text, looked_into, as_keys, of_two_classes),
 ]
 

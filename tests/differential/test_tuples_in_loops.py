@@ -329,3 +329,44 @@ def test_comparisons_are_bools_of_python() -> None:
     fused = decorate(comparisons_as_results, jit=False, fullgraph=True)
     for xs in ([3, 1, 1, 2, 5], [2, 2, 2, 2, 2]):
         compare_outcomes(run(comparisons_as_results, (xs,)), run(fused, (xs,)))
+
+
+def of_which_class(x: Any) -> Any:
+    at = None
+    for i in range(len(x)):
+        if x[i] > 2:
+            at = (i, x[i])
+    return isinstance(at, tuple), isinstance(at, (int, list)), isinstance(at, type(None))
+
+
+def of_which_type(x: Any) -> Any:
+    at = None
+    for i in range(len(x)):
+        if x[i] > 2:
+            at = (i, i + 1)
+    other = at
+    return at is other, type(at) is tuple, at is None
+
+
+def which_one(x: Any) -> Any:
+    at = other = None
+    for i in range(len(x)):
+        if x[i] > 2:
+            at = (i, i + 1)
+        if x[i] > 4:
+            other = (i, i + 1)
+    return at is other, at is not other
+
+
+def none_among_them(x: Any) -> Any:
+    found = [(i, i + 1) if x[i] > 2 else None for i in range(len(x))]
+    return None in found, found.count(None), [isinstance(one, tuple) for one in found]
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [of_which_class, of_which_type, which_one, none_among_them])
+def test_what_is_a_tuple_or_none(function: Any) -> None:
+    """Its class was none of either, and two of them were never one object."""
+    fused = decorate(function, jit=False)
+    for values in ([1.0, 2.0, 3.0], [1.0, 1.0], [5.0, 5.0, 1.0], [0.0, 3.0, 5.0]):
+        compare_outcomes(run(function, (np.array(values),)), run(fused, (np.array(values),)))

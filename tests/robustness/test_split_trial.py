@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fusejit.tiering.segment_profiler import SegmentProfiler
 from fusejit.tiering.split_trial import WARM_UP, SplitTrial
 from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG
 
@@ -83,3 +84,37 @@ def test_an_exception_ends_it() -> None:
         trial.launch(7)
     assert not trial.is_open
     assert served[-2:] == [fails, split]
+
+
+class Part:
+    """A segment that pays, or a call of a fused function."""
+
+    name, number = "s0", 0
+    was_called = is_fused = may_take_long = True
+    is_interpreted = depends_on_sizes = False
+
+    def __init__(self, may_be_tried: bool) -> None:
+        self.may_be_tried = may_be_tried
+
+    def request_reprofile(self) -> None:
+        """Nothing to forget."""
+
+
+@pytest.mark.parametrize("of_segment", [True, False])
+@pytest.mark.parametrize("of_call", [True, False])
+def test_only_the_bits_of_python_are_tried(of_segment: bool, of_call: bool) -> None:
+    """Which form is chosen must not be seen in last bits, those of called functions included."""
+
+    def split(n: int) -> int:
+        return n
+
+    def original(n: int) -> int:
+        return n
+
+    served: list[Any] = []
+    profiler = SegmentProfiler(
+        split, original, lambda parts: split, [Part(of_segment)], [Part(of_call)]
+    )
+    profiler.serve = lambda run, guard: served.append(run)
+    profiler.first(3)
+    assert (served[-1] is not split) == (of_segment and of_call)

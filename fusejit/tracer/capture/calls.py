@@ -53,13 +53,15 @@ from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.pooled_objects import PooledObjects, require_no_pooled
 from fusejit.tracer.values.undefined import Undefined, bound
-from fusejit.tracer.values.union_scalar import is_union_scalar
+from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _OF_NAMESPACE = (FunctionType, staticmethod)  # classes of functions of `fusejit.numpy`
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _COMPARING_METHODS = ("index", "count", "remove", "__contains__", "__eq__", "__ne__")
+_OF_CLASSES = (isinstance, type, callable)
+"""Functions that ask for the class of an object."""
 _COMPARING = (
     *(hash, dict, set, frozenset),
     *(operator.eq, operator.ne, operator.contains, operator.countOf, operator.indexOf),
@@ -125,6 +127,11 @@ class Calls:
                 return asked
         if kind is FunctionType and self._made_here(function):
             return self.active.make(function, lambda: function, args, kwargs)
+        if args and isinstance(args[0], OptionalTuple) and function in _OF_CLASSES:
+            rest = args[1:]
+            return union_operators.in_either_case(
+                args[0], lambda obj: self.invoke(function, (obj, *rest), kwargs)
+            )
         handler = self._trace.handler(function)
         if handler is not None:
             if not is_written_out(function, args):
@@ -270,7 +277,7 @@ class Calls:
     ) -> Any:
         name = function_name(function)
         combine(getattr(function, "__self__", None), args)
-        if function is not isinstance:
+        if function not in _OF_CLASSES:
             require_no_pooled(name, (*args, *kwargs.values()))
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)

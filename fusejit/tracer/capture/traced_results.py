@@ -149,7 +149,7 @@ class Results:
             self._uses[id(obj)] += 1
             return obj
         elif pooled(obj) is not None:
-            kept = self.trace.owned(PooledObjects).number_to_keep(obj)
+            kept = self.trace.owned(PooledObjects).number_to_keep(self.trace, obj)
             self._numbers[id(obj)] = number = as_kernel_number(kept)
             arrays[id(number)] = number
         elif id(obj) in self._containers:

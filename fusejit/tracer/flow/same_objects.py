@@ -7,6 +7,7 @@ any other number is, Python's caches of small integers and constants decide: Pyt
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.carried.regions import is_array, is_untraced_value
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.ops.kernel_numbers import is_number, number_type
-from fusejit.tracer.ops.union_operators import for_each_type, is_none
+from fusejit.tracer.ops.union_operators import for_each_type, in_either_case, is_none
 from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.callables import is_traced_type
 from fusejit.tracer.program.locations import needs_python
@@ -74,6 +75,9 @@ def is_same(left: Any, right: Any) -> Any:
             return is_none(other)
         if isinstance(obj, OptionalTuple) and is_tuple(other):
             raise _refusal("asks which object a tuple is", "keep a flag beside it")
+    for obj, other in ((left, right), (right, left)):
+        if isinstance(obj, OptionalTuple) and obj is not other:
+            return in_either_case(obj, functools.partial(is_same, other))
     first, second = pooled(left), pooled(right)
     if first is not None and second is not None and type(left) is type(right):
         return left is right or operator.eq(first.number, second.number)

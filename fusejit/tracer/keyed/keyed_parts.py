@@ -69,4 +69,4 @@ def list_or_empty(d, at):
 
 
 def is_empty_list(obj):
-    """Whether an object is a list of the program's that has no items."""
+    """Whether an object is a new list without items, which no name holds."""

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.tracer.builder.primitives import primitive
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods, keyed_parts
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number, share_pools
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.containers import add_methods
 from fusejit.tracer.values.symbolic_number import as_affine
 
@@ -155,7 +156,8 @@ _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "val
 
 @primitive(keyed_parts.is_empty_list, complex=True)
 def _is_empty_list(obj: Any) -> bool:
-    return type(obj) is list and not obj
+    is_empty = type(obj) is list and not obj
+    return is_empty and current_trace().owned(Displays).knows(obj) and not is_shared(obj, "")
 
 
 _PARTS = ("add_value", "put_value", "value_at", "made_by_factory", "has_lists", "list_or_empty")

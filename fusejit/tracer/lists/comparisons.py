@@ -19,7 +19,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.pooled_objects import pooled
-from fusejit.tracer.values.union_scalar import UNION_OPS, is_union_scalar
+from fusejit.tracer.values.union_scalar import UNION_OPS, OptionalTuple, is_union_scalar
 
 
 def are_equal(left: Any, right: Any) -> bool:
@@ -35,8 +35,8 @@ def _are_equal(left: Any, right: Any) -> Any:
         return _all(_are_equal(*pair) for pair in zip(left, right, strict=True))
     if left is None or right is None:  # no number is equal to it
         other = right if left is None else left
-        is_union = is_union_scalar(other)
-        return current_trace().inlined(_is_none, (other,)) if is_union else other is None
+        may_be = is_union_scalar(other) or isinstance(other, OptionalTuple)
+        return current_trace().inlined(_is_none, (other,)) if may_be else other is None
     if is_kernel_string(left) or is_kernel_string(right):
         return left == right
     for one, other in ((left, right), (right, left)):

@@ -270,7 +270,8 @@ class ObjectForm(ItemForm):
 
     def values(self, item: Any) -> tuple[Value, ...]:
         """The number."""
-        number = current_trace().owned(PooledObjects).number_to_keep(narrowed(item))
+        trace = current_trace()
+        number = trace.owned(PooledObjects).number_to_keep(trace, narrowed(item))
         return (number_value(number, (Kind.PYTHON, I64)),)
 
     def item(self, trace: Trace, values: Sequence[Value]) -> Any:

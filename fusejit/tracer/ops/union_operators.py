@@ -114,6 +114,14 @@ def for_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     return in_branch_of_each_type(args[at], call)
 
 
+def in_either_case(maybe: OptionalTuple, function: Callable[[Any], Any]) -> Any:
+    """``function`` of the tuple or object, and of None, in a branch of its own."""
+    known = narrowed(maybe)
+    if not isinstance(known, OptionalTuple):
+        return function(known)
+    return UNION_OPS.choose(maybe.tag, lambda: function(maybe.items), lambda: function(None))
+
+
 def without_none(number: Any, text: Callable[[], str], error: str = "TypeError") -> Any:
     """A number that is not None: an `Assert`, whose failure is an error with ``text``."""
     if not is_union_scalar(number) or number.type.types[0] is not None:

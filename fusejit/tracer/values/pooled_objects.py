@@ -77,8 +77,9 @@ class PooledObjects:
             self._begun[id(obj)] = (trace.block, set())
             self._kept.setdefault(key, False)
 
-    def number_to_keep(self, obj: Any) -> Any:
+    def number_to_keep(self, trace: Trace, obj: Any) -> Any:
         """The number of an object, which memory or the result of the call is about to keep."""
+        self._require_attributes(trace, obj)
         if id(obj) in self._made:
             self._kept[self._made[id(obj)][1]] = True
         return self._pooled[id(obj)].number
@@ -104,13 +105,18 @@ class PooledObjects:
             value = object.__getattribute__(obj, name)
             object.__delattr__(obj, name)
             self.store(trace, obj, name, value)
-        begun = self._begun.pop(id(obj), None)
-        if begun is not None:
-            names = trace.table[POOLS][type(obj)]
-            lacks = next((name for name in names if name not in begun[1]), None)
-            if lacks is not None:
-                what = f"makes a {type(obj).__name__} whose constructor may not set {lacks!r}"
-                refuse_pool(trace, type(obj), what, "set all attributes in __init__")
+        self._require_attributes(trace, obj)
+        self._begun.pop(id(obj), None)
+
+    def _require_attributes(self, trace: Trace, obj: Any) -> None:
+        """Refuse objects of which somebody else could see that an attribute is not there yet."""
+        if id(obj) not in self._begun:
+            return
+        names, is_set = trace.table[POOLS][type(obj)], self._begun[id(obj)][1]
+        lacks = next((name for name in names if name not in is_set), None)
+        if lacks is not None:
+            what = f"makes a {type(obj).__name__} whose constructor may not set {lacks!r}"
+            refuse_pool(trace, type(obj), what, "set all attributes at the start of __init__")
 
     def at(self, kind: type, number: Any) -> Any:
         """An object that stands for the one with a number."""
