@@ -501,7 +501,7 @@ def test_traces_without_time_become_rare() -> None:
     allowance = Allowance(10.0)
     allowance.is_speculative = True
     traced = 0
-    for _ in range(1000):  # calls of 10 ms, of which each trace needs a second
+    for _ in range(1000):  # calls of 10 ms; each trace needs a second
         allowance.plain += 0.01
         if not allowance.is_spent("of integers"):
             allowance.postpone(1.0)

@@ -68,7 +68,7 @@ def test_long_calls_that_may_be_far_longer_in_python() -> None:
 
 
 def test_an_exception_ends_it() -> None:
-    """What was found to pay by itself serves calls again."""
+    """The split form serves calls again."""
 
     def split(n: int) -> None:
         pass

@@ -85,7 +85,7 @@ class TracedList(AnyList):
         A visit of the place in the program that makes it, under which the form of its items is
         kept.
     capacity : AffineExpr or None
-        How many items it has room for, if that is told by another list.
+        How many items it has room for; a number of its own by default.
 
     Attributes
     ----------

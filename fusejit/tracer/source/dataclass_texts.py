@@ -49,7 +49,7 @@ def _parameters(code: CodeType) -> str:
 
 
 def _statements_of_init(code: CodeType) -> list[str]:
-    """A statement for each attribute that is stored, and for each call of which nothing is kept."""
+    """A statement for each stored attribute, and for each call whose result is dropped."""
     statements: list[str] = []
     loads: list[str] = []
     methods: list[str] = []

@@ -16,7 +16,7 @@ from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 
 POOLS = (("object pools",), "classes")
-"""The key of what is decided about classes: the names of attributes, or why there is no pool."""
+"""The key of decisions about classes: names of attributes, or why there is no pool."""
 _HEAP_TYPE = 1 << 9
 _HOOKS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__getstate__")
 
@@ -193,7 +193,7 @@ def require_no_pooled(function: str, args: tuple[Any, ...]) -> None:
 
 
 def _may_have_pool(kind: type) -> bool:
-    """Whether objects of a class hold nothing but what is stored into their attributes."""
+    """Whether objects of a class hold only what is stored in their attributes."""
     if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
         return False
     if any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS):

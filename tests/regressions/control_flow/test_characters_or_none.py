@@ -1,6 +1,6 @@
 """``h or "no"``, of a character that may be None: the type of a character was none of the result's.
 
-The trace ended with an internal error. What is behind ``or`` is not None either.
+The trace ended with an internal error. A result of ``or`` that is its first operand is not None.
 """
 
 from __future__ import annotations

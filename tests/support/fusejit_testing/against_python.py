@@ -96,7 +96,7 @@ def check_against_python(
 ) -> Any:
     """Make all calls both ways; the decorated function.
 
-    ``state`` are global names, the objects of which calls may change.
+    ``state`` are global names whose objects calls may change.
 
     Raises
     ------
