@@ -73,6 +73,8 @@ def _text(check: PathCheck) -> str:
         return f"{name} is the function of line {expected.co_firstlineno}"
     if check.kind is CheckKind.TYPE:
         return f"{name}: {expected.__name__}"
+    if check.kind is CheckKind.MEMBERS:
+        return f"{name} has {expected} members"
     if check.kind is CheckKind.SAME:
         return f"{name} is {expected.user_text()}"
     if check.kind is CheckKind.KEYS:

@@ -26,6 +26,7 @@ class CheckKind(enum.Enum):
     CODE = "code"  # a Python function whose __code__ is expected
     LIST = "list"  # expected is a class of `fusejit.ir.columns.list_columns`
     KEYS = "keys"  # a dict whose keys are expected, a list or tuple of expected length
+    MEMBERS = "members"  # a class with as many members as expected
     SAME = "same"  # the object at the path that is expected: one object in two places
     ABSENT = "absent"  # the name or attribute does not exist
 

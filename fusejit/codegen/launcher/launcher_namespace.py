@@ -314,6 +314,8 @@ class LauncherNames:
                 return test
             kinds = self.bind("types", tuple(map(type, expected)))  # 1 and True are equal keys
             return f"{test} or tuple(map(type, {text})) != {kinds}"
+        if check.kind is CheckKind.MEMBERS:
+            return f"len({text}.__dict__) != {expected}"
         assert check.kind is CheckKind.ABSENT
         if check.path.steps:
             kind, key = check.path.steps[-1]

@@ -373,6 +373,16 @@ class AttributeAccess:
         self._note_member(cls, owner, name, "" if inner is raw else "__func__", inner)
         return inner
 
+    def note_number_of_members(self, cls: type) -> None:
+        """Note how many members a class and its bases have: a new one may hide an attribute.
+
+        A property, another descriptor or ``__setattr__`` decides what objects hold.
+        """
+        for owner in cls.__mro__[:-1]:
+            path = self._class_path(cls, owner)
+            if path is not None:
+                self._captures.has_members(path, len(vars(owner)))
+
     def note_absent(self, obj: Any, name: str) -> None:
         """Note that the class of an object has no such method."""
         path = self._class_path(obj, type(obj))

@@ -238,6 +238,7 @@ class Calls:
             "namedtuple_"
         ):
             return cls._make(_bound_values(made, (cls, *args), kwargs)[1:])
+        self.access.note_number_of_members(cls)
         metacall = class_attribute(type(cls), "__call__")[1]
         new = self.access.note_constructor(cls, "__new__")
         init = self.access.note_constructor(cls, "__init__")

@@ -100,6 +100,7 @@ class CaptureRegistry:
         self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
+        self._sized: set[Path] = set()
         self._overwritten: set[Path] = set()
         self.require_identity: Callable[[object], None] = lambda obj: None
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}
@@ -252,6 +253,12 @@ class CaptureRegistry:
         if path not in self._identified:
             self._identified.add(path)
             self._trace.captured_reads.check(PathCheck(path, CheckKind.IS, obj))
+
+    def has_members(self, path: Path, count: int) -> None:
+        """Record that the variant is right only for a class with so many members."""
+        if path not in self._sized:
+            self._sized.add(path)
+            self._trace.captured_reads.check(PathCheck(path, CheckKind.MEMBERS, count))
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""

@@ -136,6 +136,8 @@ def holds(check: PathCheck, fn: Any, arguments: dict[str, Any]) -> bool:
     expected = check.expected
     if check.kind is CheckKind.KEYS:
         return expected == (tuple(found) if isinstance(found, dict) else len(found))
+    if check.kind is CheckKind.MEMBERS:
+        return len(vars(found)) == int(expected)
     if check.kind is CheckKind.TYPE:
         return type(found) is expected
     if check.kind is CheckKind.EQUAL:
