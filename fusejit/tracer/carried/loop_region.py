@@ -33,7 +33,7 @@ from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
-from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionType
 
 
 class IterArg(NamedTuple):
@@ -126,6 +126,8 @@ class LoopRegion(Region):
         What the names hold at the end of the body.
     counter : IterArg or None
         A number of the tracer's own.
+    wider : dict of str to NumberType or UnionType
+        The types that names need in the next attempt to trace.
     aliases : AliasSets
         The containers that are given away or frozen at the start of the body.
     known_containers : frozenset
@@ -149,6 +151,7 @@ class LoopRegion(Region):
         self.carried: dict[str, Carried] = {}
         self.late: dict[str, Carried] = {}
         self.now: dict[str, Any] = {}
+        self.wider: dict[str, NumberType | UnionType] = {}
         self.counter: IterArg | None = None
         self.counted: TracedArray | None = None  # the counter after the loop
         self.after: dict[str, Any] = {}
@@ -159,6 +162,11 @@ class LoopRegion(Region):
         self._last: AffineExpr | None = None
         self.aliases = AliasSets()
         self.known_containers: frozenset[Any] = frozenset()
+
+    def decide_types(self) -> None:
+        """Start the trace again, if names need wider types."""
+        if self.wider:
+            self.decide_all({("type", n, *self.visit): type_ for n, type_ in self.wider.items()})
 
     # -- what each kind of loop says ---------------------------------------------------------------
     def can_peel(self) -> bool:

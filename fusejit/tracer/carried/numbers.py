@@ -70,7 +70,7 @@ class Number(Carried):
 def widen_type(
     loop: LoopRegion, name: str, before: NumberType | UnionType, now: NumberType | UnionType
 ) -> None:
-    """Decide the type that has the numbers of both types, if that is another one."""
+    """Note the type that has the numbers of both types, if that is another one."""
     joined = union(before, now)
     if before == joined:
         return
@@ -81,7 +81,7 @@ def widen_type(
         what = f"{name!r} changes its type in the loop ({kinds})"
         remedy = f"convert it before the loop: {name} = {_conversion(now)}({name})"
         raise unsupported(what, remedy)
-    loop.decide(joined, "type", name, *loop.visit)
+    loop.wider[name] = joined
 
 
 def _conversion(type_: NumberType | UnionType) -> str:

@@ -45,12 +45,8 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
 
-_OTHER_VISITS = (
-    "peel",
-    "period",
-    "traced",
-    "table",
-)  # decisions after which loops inside are met again
+# decisions after which loops inside are met again
+_OTHER_VISITS = ("peel", "period", "traced", "table")
 _OF_VISITS = ("type", "item", "list")  # the facts that are kept of a visit
 
 
@@ -137,15 +133,21 @@ class Region:
 
     def decide(self, value: Any, what: str, *more: Any) -> NoReturn:
         """Take a decision that earlier ops should have known: start the trace again."""
-        if self.trace.table.get((self.key, what, *more)) == value:
-            raise unsupported(
-                f"the types or shapes of the loop's variables do not settle ({what} {more})",
-                "give each variable of the loop one type and shape before it",
-            )
-        if what in _OTHER_VISITS:
-            for key in [k for k in self.trace.table if k[1] in _OF_VISITS and _is_repeated(k)]:
-                del self.trace.table[key]
-        self.trace.table[(self.key, what, *more)] = value
+        self.decide_all({(what, *more): value})
+
+    def decide_all(self, decisions: Mapping[tuple[Any, ...], Any]) -> NoReturn:
+        """Take decisions that earlier ops should have known: start the trace again once."""
+        table = self.trace.table
+        for (what, *more), value in decisions.items():
+            if table.get((self.key, what, *more)) == value:
+                raise unsupported(
+                    f"the types or shapes of the loop's variables do not settle ({what} {more})",
+                    "give each variable of the loop one type and shape before it",
+                )
+            if what in _OTHER_VISITS:
+                for key in [k for k in table if k[1] in _OF_VISITS and _is_repeated(k)]:
+                    del table[key]
+            table[(self.key, what, *more)] = value
         raise Retrace
 
     def look_up(self, names: Mapping[str, Any], name: str) -> Any:

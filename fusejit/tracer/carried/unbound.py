@@ -35,20 +35,10 @@ class Unbound(Carried):
         if not loop.is_recursion:
             return
         if has_type(now):
-            self._decide_others()
-            loop.decide(type_of(now), "type", self.name, *loop.visit)
-        if not isinstance(now, Undefined) and not loop.was_there(now):
+            loop.wider[self.name] = type_of(now)
+        elif not isinstance(now, Undefined) and not loop.was_there(now):
             what = f"holds {describe(now)} in a function that calls itself"
             raise needs_python(what, "give it a list or an array to store into")
-
-    def _decide_others(self) -> None:
-        """Decide the types of all such names of the recursion in one attempt."""
-        loop = self.loop
-        for name, one in loop.carried.items():
-            now = loop.now.get(name, UNDEFINED)
-            if isinstance(one, Unbound) and one is not self and has_type(now):
-                key = (loop.key, "type", name, *loop.visit)
-                loop.trace.table.setdefault(key, type_of(now))
 
     def left(self, results: Sequence[Value]) -> Any:
         """Nothing that the trace knows of."""

@@ -14,7 +14,7 @@ from fusejit.tracer.carried.regions import is_array, same_object
 from fusejit.tracer.carried.tuple_parts import items_of
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.number_values import zero
-from fusejit.tracer.ops.traced_text import is_string
+from fusejit.tracer.ops.traced_text import OF_TEXT, is_string
 from fusejit.tracer.ops.union_types import has_type, type_of, union
 from fusejit.tracer.values.pooled_objects import pooled
 from fusejit.tracer.values.union_scalar import OptionalTuple
@@ -45,7 +45,7 @@ class Unchanged(Carried):
             require_container(loop, name, seen, now)
             loop.decide(True, "list buffer", name)
         elif is_string(seen) and is_string(now):
-            loop.decide(union(type_of(seen), type_of(now)), "type", name, *loop.visit)
+            loop.wider[name] = union(type_of(seen), type_of(now)) or OF_TEXT
         elif has_type(seen) and has_type(now):
             widen_type(loop, name, type_of(seen), type_of(now))
         elif is_array(seen) and is_array(now):

@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fusejit.errors import FusejitError
 from fusejit.tracer.carried.containers import settle_aliases
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
 from fusejit.tracer.carried.shrinking import cut_together
 from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import unsupported
 
 
@@ -32,8 +34,13 @@ def settle(loop: LoopRegion, names: Mapping[str, Any]) -> None:
     _find_swaps(loop)
     _find_cuts(loop)
     fresh = [n for n in now if is_array(now[n]) and loop.is_mine(now[n].storage)]
-    for name in sorted(now, key=lambda n: n not in fresh):  # what makes loop buffers first
-        loop.carried[name].widen(now[name])
+    try:
+        for name in sorted(now, key=lambda n: n not in fresh):  # what makes loop buffers first
+            loop.carried[name].widen(now[name])
+    except (FusejitError, Fallback):
+        loop.decide_types()  # with those it may be another object
+        raise
+    loop.decide_types()
     _refuse_shared_memory(loop)
     settle_aliases(loop)
 
@@ -75,9 +82,7 @@ def _find_cuts(loop: LoopRegion) -> None:
             one.require_room(now[name], now[first.setdefault(one.group, name)])
     wanted = {n: g for n, g in found.items() if loop.decided("cut", n) is None}
     if wanted and loop.cuts():
-        for name, group in list(wanted.items())[1:]:
-            loop.trace.table[(loop.key, "cut", name)] = group
-        loop.decide(*next((g, "cut", n) for n, g in wanted.items()))
+        loop.decide_all({("cut", name): group for name, group in wanted.items()})
 
 
 def _refuse_shared_memory(loop: LoopRegion) -> None:

@@ -95,16 +95,37 @@ def three_loops(x: Any) -> Any:
     return i, j, k
 
 
-def test_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    attempts = []
+def four_types(x: Any) -> Any:
+    best, where, sign, scale = -1, 0, 1, 2
+    for k in range(len(x)):
+        if x[k] > best:
+            best, where, sign, scale = x[k], k / 2, np.sign(x[k]), np.float32(k)
+    return best, where, sign, scale
+
+
+@pytest.fixture
+def attempts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One item for each attempt to trace."""
+    made = []
     trace_once = entry._trace_once
 
     def counted(*args: Any) -> Any:
-        attempts.append(1)
+        made.append(1)
         return trace_once(*args)
 
     monkeypatch.setattr(entry, "_trace_once", counted)
+    return made
+
+
+def test_one_attempt(attempts: list[int]) -> None:
     fused = decorate(three_loops, jit=False, fullgraph=True)
     args = (np.arange(12.0),)
     compare_outcomes(run(three_loops, args), run(fused, args))
     assert len(attempts) == 1
+
+
+def test_the_types_of_all_names_widen_in_one_attempt(attempts: list[int]) -> None:
+    fused = decorate(four_types, jit=False, fullgraph=True)
+    args = (np.array([-3.0, 4.0, 2.0, 8.0]),)
+    compare_outcomes(run(four_types, args), run(fused, args))
+    assert len(attempts) <= 3  # the first iteration by itself, and the types

@@ -13,6 +13,7 @@ import pytest
 
 from fusejit.decorated import dispatcher_of
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE, SegmentProfiler
+from fusejit.tiering.timings import CALLS
 from fusejit_testing.oracle import decorate
 
 
@@ -142,8 +143,10 @@ def test_a_recursion_does_not_pay_for_itself() -> None:
     graph: dict[Any, list[int]] = {k: [(3 * k + 1) % 40, (k + 7) % 40] for k in range(40)}
     graph["of another kind"] = []  # no kernel has a table of it
     fused = decorate(walked, jit=False, tiering=True)
-    for _ in range(32):
+    for _ in range(4 * CALLS):  # the clock decides, later on a busy machine
         np.testing.assert_array_equal(fused(graph, 0), walked(graph, 0))
-    state = dispatcher_of(fused)
-    assert state is not None
-    assert state.tiering.runs_interpreted
+        state = dispatcher_of(fused)
+        assert state is not None
+        if state.tiering.runs_interpreted:
+            return
+    pytest.fail("it stays in segments")
