@@ -163,9 +163,14 @@ class Allowance:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = self.left = seconds
-        self.made = 0
+        self.seconds = seconds
         self.is_speculative = False
+        self.renew()
+
+    def renew(self) -> None:
+        """Start again, as for another function."""
+        self.left = self.seconds
+        self.made = 0
         self.plain = 0.0
         self._due = 0.0  # seconds of interpreted calls, before which none is traced again
         self._wasted: dict[Hashable, float] = {}

@@ -29,6 +29,7 @@ from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outcome import INTERPRET, MISS, Outcome
 from fusejit.variants import Variants
+from fusejit.warm_up.redefined_code import reached_code, watch_cells
 
 if TYPE_CHECKING:
     from fusejit.dispatch.dispatcher import Dispatcher
@@ -94,9 +95,11 @@ class Decorated:
         self.warms_up = is_on and not (options.fullgraph or options.is_segment)
         self._is_warm = False  # whether its first calls have told that it is to be traced
         self._for_debugger: Any = None  # the guard of calls that a debugger follows
+        self._reached: frozenset[Any] | None = None  # the code that it reached when it was traced
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
         if options.enabled and not options.is_segment:
             _ALL.add(self)
+            watch_cells(_look_for_redefinitions)
             if is_debugged():
                 self.install_for_debugger()
 
@@ -152,6 +155,8 @@ class Decorated:
                         self.allowance.is_speculative = True
                     self._dispatcher = _dispatcher_class()(self)
                     self.variants.untraced = None
+                    if not self.options.is_segment:
+                        self._reached = reached_code(cast(Any, self.function))
         return self._dispatcher
 
     def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
@@ -223,6 +228,19 @@ class Decorated:
             stub.renew()
         return stub.function(*positional, **keywords)
 
+    def look_for_redefinitions(self) -> bool:
+        """Begin anew if it reaches other code than when it was traced, or outdated classes."""
+        if self._reached is None and self._warm_up is None:
+            return False
+        before, self._reached = self._reached, reached_code(cast(Any, self.function))
+        is_same = before is None or before == self._reached
+        if self._dispatcher is None:
+            self._warm_up = self._warm_up if is_same else None
+        elif not is_same or self.variants.has_outdated_classes():
+            self._dispatcher.renew()
+            return True
+        return False
+
     def _cut_short(self, args: tuple[Any, ...], error: CutShort) -> Any:
         """Run a call in a forked child in which fusejit's modules may be incomplete."""
         if self.options.fullgraph:
@@ -275,6 +293,11 @@ def _all_decorated() -> list[Decorated]:
             return [*_ALL]
         except RuntimeError:  # the set has changed meanwhile
             continue
+
+
+def _look_for_redefinitions() -> None:
+    for decorated in _all_decorated():
+        decorated.look_for_redefinitions()
 
 
 def dispatcher_of(function: Any) -> Dispatcher | None:

@@ -54,6 +54,19 @@ class Variants:
         """The form in segments that serves all calls, else the newest of those for some."""
         return next(iter(self.all_segmented), None)
 
+    def has_outdated_classes(self) -> bool:
+        """Whether a variant is for objects of a class that has been defined again."""
+        from fusejit.ir.traced import CheckKind  # decorating loads no compiler
+        from fusejit.warm_up.redefined_code import is_outdated
+
+        checks = (check for variant in self.compiled for check in variant.traced.checks)
+        classes = (c.expected for c in checks if c.kind in (CheckKind.TYPE, CheckKind.IS))
+        if any(isinstance(kind, type) and is_outdated(kind) for kind in classes):
+            return True
+        calls = (call for split in self.all_segmented for call in split.segments)
+        states = (call.state for call in calls if call.state is not None)
+        return any(state.variants.has_outdated_classes() for state in states)
+
     def timing(self) -> Callable[[int, int], None]:
         """What to call with the nanoseconds of a call in NumPy and fused, when it has ended.
 

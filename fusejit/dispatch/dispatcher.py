@@ -188,6 +188,8 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
+            if known is not None and self.decorated.look_for_redefinitions():
+                known = None
         if is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(args):
             result = self.raised.run(args)  # like the one before, most often
             self.state.fallback_cache.forget(args)
@@ -267,6 +269,8 @@ class Dispatcher:
                     served.adopt()
             self.state.renew()
             self.raised.forget()
+            self.signatures = CallSignatures()
+            self.postponed = PostponedTraces(self.state, self.installer)
             self.tiering.interpreted = self.tiering.trial = None
             self.state.inline_cache.forget(no_variant)
             self.entry_stub.renew()

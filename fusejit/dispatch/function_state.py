@@ -70,3 +70,4 @@ class FunctionState:
         self.variants.segmented = None
         self.variants.for_types = ()
         self.variants.interpreted = ""
+        self.allowance.renew()

@@ -10,7 +10,7 @@ import dis
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Set
-from itertools import islice
+from itertools import chain, islice
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -79,11 +79,12 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
 
 
 def reachable_functions(
-    function: FunctionType, classes: Iterable[type] = ()
+    function: FunctionType, classes: Iterable[type] = (), *, goes_far: bool = False
 ) -> Iterator[FunctionType]:
-    """Yield a function and what it can reach, without decorated functions.
+    """Yield a function and what it can reach.
 
-    ``classes`` are those that its arguments may have.
+    ``classes`` are those that its arguments may have. Only if it ``goes_far``, the search goes into
+    modules and decorated functions.
     """
     seen: set[CodeType] = set()
     waiting = deque([function])
@@ -93,8 +94,13 @@ def reachable_functions(
             continue
         seen.add(one.__code__)
         yield one
-        for value in _named(one, {*_names_read(one.__code__)}, classes):
-            waiting += [called for called in _functions_of(value) if served_by(called) is None]
+        names = {*_names_read(one.__code__)}
+        for value in _named(one, names, classes):
+            held = _of_module(value, names) if goes_far and is_a(value, ModuleType) else [value]
+            for called in chain.from_iterable(map(_functions_of, held)):
+                served = served_by(called)
+                if goes_far or served is None:
+                    waiting.append(called if served is None else served.function)
 
 
 def holds_array(value: Any, names: Iterable[str], depth: int = DEPTH) -> bool:
@@ -154,6 +160,13 @@ def _named(function: FunctionType, names: Set[str], classes: Iterable[type]) -> 
 def _of_globals(function: FunctionType, names: Set[str]) -> Iterator[Any]:
     known = function.__globals__
     yield from (known[name] for name in names if name in known)
+
+
+def _of_module(module: ModuleType, names: Set[str]) -> Iterator[Any]:
+    """Yield what names lead to in a module of the user."""
+    held = ModuleType.__getattribute__(module, "__dict__")
+    if not _is_library(held.get("__name__")) and not _is_standard(held.get("__name__")):
+        yield from (held[name] for name in names if name in held)
 
 
 def _of_cells(function: FunctionType) -> Iterator[Any]:

@@ -30,6 +30,7 @@ from fusejit.notices import FuseWarning
 from fusejit.tracer.source.source_text import FunctionSource, find_source
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate
+from fusejit_testing.shells import ipython_shell
 
 Namespace = dict[str, Any]
 
@@ -84,18 +85,9 @@ def each_statement_by_itself(folder: Path) -> Iterator[Namespace]:
 
 
 def in_ipython(cell: str) -> Iterator[Namespace]:
-    pytest.importorskip("IPython")
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
-
-    config = Config()
-    config.HistoryManager.enabled = False
-    main, hooks = sys.modules["__main__"], (sys.displayhook, sys.excepthook)
-    shell: Any = InteractiveShell.instance(config=config)
-    shell.run_cell(cell).raise_error()
-    yield shell.user_ns
-    InteractiveShell.clear_instance()
-    sys.modules["__main__"], (sys.displayhook, sys.excepthook) = main, hooks
+    with ipython_shell() as shell:
+        shell.run_cell(cell).raise_error()
+        yield shell.user_ns
 
 
 def ipython(folder: Path) -> Iterator[Namespace]:

@@ -303,7 +303,9 @@ class LauncherNames:
                 return f"type({text}) is not {kind} or {value} != {equal}"
             return f"type({text}) is not {kind} or {text} != {self.bind('equal', expected)}"
         if check.kind is CheckKind.CODE:
-            return f"getattr({text}, '__code__', None) is not {self.bind('code', expected)}"
+            known = self.bind("code", expected)
+            code = f"getattr({text}, '__code__', None)"
+            return f"{code} is not {known} and {code} != {known}"  # equal where it is defined again
         if check.kind is CheckKind.SAME:
             return f"{text} is not {self.path(expected)}"
         if check.kind is CheckKind.KEYS:
