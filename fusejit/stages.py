@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.analysis.function_forms import module_form
-from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
+from fusejit.codegen.backend.compile import (
+    RELEASE_GIL_FROM,
+    ArgType,
+    Kernel,
+    compile_kernel,
+    python_kernel,
+)
 from fusejit.codegen.intrinsics.intrinsic_table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
@@ -203,10 +209,13 @@ class Lowered:
         place = place_of(function)
         if options.jit:
             from fusejit.codegen.backend.native_loader import named  # loads llvmlite
+        scalars = enumerate(self.program.graph.scalars)
+        twisters = {f"x{at}" for at, scalar in scalars if scalar.expr.op == "twister"}
         for step in walk_steps(self.program.steps):
             if not isinstance(step, KernelCall):
                 continue
             signature = _signature(step)
+            needs_gil = any(p.name in twisters for p in step.kernel.parameters)
             if options.jit:
                 text, loops = next(texts), next(modules)
                 form = (module_form(loops), signature)
@@ -221,6 +230,7 @@ class Lowered:
                         cache_dir=options.cache_dir,
                         cache_bytes=options.cache_bytes,
                         num_threads=options.num_threads,
+                        keep_gil_below=sys.maxsize if needs_gil else RELEASE_GIL_FROM,
                     )
                     alike[form] = kernel
                 kernels.append(kernel)

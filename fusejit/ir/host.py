@@ -11,9 +11,13 @@ one whose truth the launcher compares with what the trace saw.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import math
 import operator
+import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -103,6 +107,37 @@ def generator_address(rng: Any) -> int:
     return address
 
 
+TWISTER = ctypes.c_uint32 * 625
+"""The state of Python's generator: where it is among its words, then the 624 words."""
+
+
+def twister_address(rng: random.Random) -> int:
+    """The address of a generator's state, a `TWISTER`.
+
+    Source: CPython's Modules/_randommodule.c, ``RandomObject``.
+
+    Raises
+    ------
+    AttributeError
+        If this Python has another layout.
+    """
+    if not has_known_twister():
+        raise AttributeError("random.Random has another layout")
+    return id(rng) + object.__basicsize__
+
+
+@functools.cache
+def has_known_twister() -> bool:
+    """Whether the state of `random.Random` stands in memory as `twister_address` says."""
+    rng = random.Random(1)
+    size = ctypes.sizeof(TWISTER)
+    if sys.implementation.name != "cpython" or type(rng).__basicsize__ < size:
+        return False
+    rng.random()
+    at, *words = TWISTER.from_address(id(rng) + object.__basicsize__)
+    return bool(rng.getstate()[1] == (*words, at))
+
+
 # what NumPy computes of a float in its own way: as good as the kernel's, with other last bits
 NUMPY_FUNCTIONS: tuple[np.ufunc, ...] = (
     *(np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p),
@@ -157,6 +192,7 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("math_pow", math.pow, "math.pow({0}, {1})"),
     ("is_integer", operator.methodcaller("is_integer"), "({0}).is_integer()"),
     ("bits", generator_address, "bits({0})"),
+    ("twister", twister_address, "twister({0})"),
     *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )
 MAY_RAISE = frozenset([*_MATH_FUNCTIONS.split(), *_MATH_OF_TWO, "math_pow", "pow", "int", "round"])

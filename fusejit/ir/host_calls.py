@@ -129,7 +129,7 @@ def is_effect(op: Op) -> bool:
 def is_draw(op: Op) -> TypeGuard[HostCall]:
     """Whether it draws from a generator of random numbers, whose state can be put back."""
     is_call = isinstance(op, HostCall) and not op.pure
-    return is_call and op.function.startswith(("numpy.random.", SHUFFLED))  # type: ignore[attr-defined]
+    return is_call and op.function.startswith(("numpy.random.", "random.Random.", SHUFFLED))  # type: ignore[attr-defined]
 
 
 def can_undo(graph: Graph) -> bool:

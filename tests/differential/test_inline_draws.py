@@ -11,7 +11,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.codegen.intrinsics_jit import draw_intrinsics as draws_jit
 from fusejit.codegen.machine import ziggurat
-from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS
+from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS, NUMPY
 from fusejit_testing.compare import Bound, assert_same
 from fusejit_testing.oracle import check
 
@@ -81,7 +81,7 @@ def test_numpys_own_functions_where_numba_has_no_tables(monkeypatch: pytest.Monk
 
 def test_every_row_has_both_meanings() -> None:
     for row in INLINE_DRAWS:
-        for name in (row.intrinsic, f"{row.intrinsic}s"):
+        for name in (row.intrinsic, f"{row.intrinsic}s")[: 1 + (row.owner == NUMPY)]:
             assert hasattr(draws_jit, name), name
 
 

@@ -152,12 +152,16 @@ class Kernel:
         return self._texts[which]()
 
 
+RELEASE_GIL_FROM = 16_384
+"""With fewer elements in all arrays together the GIL is kept: giving it up would cost more."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Options:
     """What changes the machine code of a kernel besides source and signature."""
 
     vector_width: int = 0
-    keep_gil_when_small: bool = True
+    keep_gil_below: int = RELEASE_GIL_FROM
     use_public_api: bool = False
 
 
@@ -242,7 +246,7 @@ def _compile_native(
                 memory_jit.vector_width(options.vector_width),
                 contextlib.suppress(UnsupportedLowering),
             ):
-                return numba_private.compile_loops(loops, plain, name, options.keep_gil_when_small)
+                return numba_private.compile_loops(loops, plain, name, options.keep_gil_below)
         used = frozenset(names_in(compile(source, name, "exec")))
         namespace = {"__name__": "fusejit.kernel", **jit_namespace(used)}
         for function in _execute(source, name, namespace):
@@ -253,7 +257,7 @@ def _compile_native(
             if not private:
                 with raising(False):
                     return numba_private.compile_public(kernel, plain, name)
-            return numba_private.compile_private(kernel, plain, name, options.keep_gil_when_small)
+            return numba_private.compile_private(kernel, plain, name, options.keep_gil_below)
 
 
 def _load_cached(cache: DiskCache, key: str) -> Callable[..., int] | None:
@@ -296,7 +300,7 @@ def compile_kernel(
     cache_bytes: int = DEFAULT_MAX_BYTES,
     num_threads: int | None = None,
     vector_width: int = 0,
-    keep_gil_when_small: bool = True,
+    keep_gil_below: int = RELEASE_GIL_FROM,
     use_public_api: bool = False,
 ) -> Kernel:
     """Compile a kernel, or load it from disk.
@@ -315,8 +319,8 @@ def compile_kernel(
         Calls `fusejit.codegen.machine.pool.set_num_threads` first.
     vector_width : {0, 128, 256, 512}
         Preferred register width in bits; 0 leaves it to LLVM.
-    keep_gil_when_small : bool
-        Keep the GIL in calls on few elements; False gives it up in every call.
+    keep_gil_below : int
+        Elements in all arrays together from which on a call gives up the GIL.
     use_public_api : bool
         Use `numba.njit` even if the private API works (then nothing is cached).
 
@@ -333,7 +337,7 @@ def compile_kernel(
 
     if num_threads is not None:
         pool.set_num_threads(num_threads)
-    options = _Options(vector_width, keep_gil_when_small, use_public_api)
+    options = _Options(vector_width, keep_gil_below, use_public_api)
     folder = cache_dir or default_folder()
     is_kept = cache_enabled and not use_public_api
     cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None

@@ -49,9 +49,6 @@ from fusejit.codegen.machine.numba_api import cgutils, ir, populate_array, types
 
 Value = Any
 
-RELEASE_GIL_FROM = 16_384
-"""With fewer elements in all arrays together the GIL is kept: giving it up would cost more."""
-
 _INT8, _INT32 = ir.IntType(8), ir.IntType(32)
 
 
@@ -171,7 +168,7 @@ class _Entry:
                 call_c(builder, "PyErr_Clear", ir.VoidType())
                 builder.branch(self.miss)
 
-    def call_kernel(self, fndesc: Any, values: list[Value], keep_gil: bool) -> None:
+    def call_kernel(self, fndesc: Any, values: list[Value], keep_gil_below: int) -> None:
         """Call, give the GIL up where that pays, return the status."""
         builder, convention = self.builder, self.context.call_conv
         function_type = convention.get_function_type(fndesc.restype, fndesc.argtypes)
@@ -179,9 +176,7 @@ class _Entry:
             builder.module, function_type, fndesc.llvm_func_name
         )
         thread_state = cgutils.alloca_once_value(builder, ir.Constant(BYTE_POINTER, None))
-        is_large = builder.icmp_signed(
-            ">=", self.num_elements, int64(0 if not keep_gil else RELEASE_GIL_FROM)
-        )
+        is_large = builder.icmp_signed(">=", self.num_elements, int64(keep_gil_below))
         with builder.if_then(is_large):
             builder.store(call_c(builder, "PyEval_SaveThread", BYTE_POINTER), thread_state)
         _, status = convention.call_function(
@@ -204,7 +199,7 @@ def emit_entry(
     fndesc: Any,
     name: str,
     dtypes: tuple[np.dtype[Any], ...],
-    keep_gil_when_small: bool,
+    keep_gil_below: int,
 ) -> None:
     """Add the entry `name` of the kernel `fndesc` to an LLVM module.
 
@@ -220,8 +215,8 @@ def emit_entry(
         Symbol of the entry.
     dtypes : tuple of numpy.dtype
         Of each argument.
-    keep_gil_when_small : bool
-        Keep the GIL below `RELEASE_GIL_FROM` elements; False gives it up on every call.
+    keep_gil_below : int
+        Elements in all arrays together from which on a call gives up the GIL.
     """
     entry = _Entry(context, module, name, len(dtypes))
     values = []
@@ -231,4 +226,4 @@ def emit_entry(
             values.append(entry.array(obj, argument_type, dtype))
         else:
             values.append(entry.scalar(obj, argument_type))
-    entry.call_kernel(fndesc, values, keep_gil_when_small)
+    entry.call_kernel(fndesc, values, keep_gil_below)

@@ -271,9 +271,9 @@ def _pipelines() -> _Pipelines:
 
         def create_cpython_wrapper(self, release_gil: bool = False) -> None:
             assert KernelLower.request is not None
-            symbol, dtypes, keep_gil_when_small = KernelLower.request
+            symbol, dtypes, keep_gil_below = KernelLower.request
             module = self.context.create_module("entry")
-            emit_entry(self.context, module, self.fndesc, symbol, dtypes, keep_gil_when_small)
+            emit_entry(self.context, module, self.fndesc, symbol, dtypes, keep_gil_below)
             self.library.add_ir_module(module)
 
     def new_library(state: Any) -> Any:
@@ -324,7 +324,7 @@ def _pipelines() -> _Pipelines:
 
 
 def compile_private(
-    kernel: FunctionType, signature: PlainSignature, entry_symbol: str, keep_gil_when_small: bool
+    kernel: FunctionType, signature: PlainSignature, entry_symbol: str, keep_gil_below: int
 ) -> NativeKernel:
     """Compile `kernel` with its own entry. The caller holds the one compile lock."""
     compiler = _numba(".core.compiler")
@@ -335,7 +335,7 @@ def compile_private(
         typing_context.refresh()
         target_context.refresh()
         dtypes = tuple(dtype for _, dtype, _ in signature)
-        pipelines.lower.request = entry_symbol, dtypes, keep_gil_when_small
+        pipelines.lower.request = entry_symbol, dtypes, keep_gil_below
         try:
             result = compiler.compile_extra(
                 typing_context,
@@ -371,7 +371,7 @@ def compile_loops(
     loops: LoopModule,
     signature: PlainSignature,
     entry_symbol: str,
-    keep_gil_when_small: bool,
+    keep_gil_below: int,
 ) -> NativeKernel:
     """Compile a kernel's loops with its own entry. The caller holds the one compile lock.
 
@@ -397,7 +397,7 @@ def compile_loops(
         dtypes = tuple(dtype for _, dtype, _ in signature)
         with context.push_code_library(library):
             described = kernel.described("kernel", argument_types(signature), types.int64)
-            emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
+            emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_below)
         enter("LLVM")
         size = sum(len(block.instructions) for f in module.functions for block in f.blocks)
         check_budget(_SECONDS_OF_AN_INSTRUCTION * size)

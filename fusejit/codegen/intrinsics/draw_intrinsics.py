@@ -1,17 +1,18 @@
-"""Random numbers drawn in kernels: NumPy's algorithms, and so its bits and states.
+"""Random numbers drawn in kernels: NumPy's and Python's algorithms, and so their bits and states.
 
     draw_normal(bits)                  one number of the standard normal distribution
     draw_normals(pointer, n, bits)     ``n`` of them, into the memory behind the pointer
 
 and so on for each row of `fusejit.ir.inline_calls.inline_draws`. ``bits`` is the address of the
-generator's ``bitgen_t`` (numpy/random/bitgen.h); parameters follow. The caller of the kernel holds
-the lock of the generator.
+generator's ``bitgen_t`` (numpy/random/bitgen.h), or of the state of `random.Random`; parameters
+follow. The caller of the kernel holds the lock of the generator: that of Python's is the GIL.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import random
 import sys
 import threading
 from collections.abc import Callable
@@ -21,7 +22,8 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.intrinsic_table import jit_path, register
 from fusejit.codegen.intrinsics.raw_memory import Flat
-from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS, InlineDraw
+from fusejit.ir.host import TWISTER
+from fusejit.ir.inline_calls.inline_draws import INLINE_DRAWS, NUMPY, PYTHON, InlineDraw
 
 _new_capsule = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
@@ -55,10 +57,22 @@ class _Bits:
 
 
 def _drawn(row: InlineDraw, size: int | None, bits: int, parameters: tuple[Any, ...]) -> Any:
+    if row.owner == PYTHON:
+        return _drawn_by_python(row, bits, parameters)
     generator: Any = np.random.Generator(_Bits(bits))  # type: ignore[arg-type]
     if row.num_parameters:  # both bounds can be drawn
         return generator.integers(*map(int, parameters), size=size, endpoint=True)
     return getattr(generator, row.method)(size, dtype=np.dtype(row.dtype))
+
+
+def _drawn_by_python(row: InlineDraw, address: int, parameters: tuple[Any, ...]) -> Any:
+    memory, rng = TWISTER.from_address(int(address)), random.Random()
+    at, *words = memory
+    rng.setstate((3, (*words, at), None))
+    number = getattr(rng, row.method)(*map(int, parameters))
+    *words, at = rng.getstate()[1]
+    memory[:] = [at, *words]
+    return number
 
 
 def _python_draw(row: InlineDraw) -> Callable[..., Any]:
@@ -78,13 +92,12 @@ def _python_draws(row: InlineDraw) -> Callable[..., None]:
 
 
 for _row in INLINE_DRAWS:
-    for _name, _function, _doc in (
-        (_row.intrinsic, _python_draw(_row), "One number of `Generator.{}`, {}."),
-        (
-            f"{_row.intrinsic}s",
-            _python_draws(_row),
-            "Numbers of `Generator.{}`, {}, one after the other.",
-        ),
-    ):
-        _doc = _doc.format(_row.method, _row.dtype)
-        register(_name, _function, jit_path(__name__, _name), _doc)
+    _one = "One number of `{}`, {}."
+    _forms = [(_row.intrinsic, _python_draw(_row), _one)]
+    if _row.owner == NUMPY:
+        _many = "Numbers of `{}`, {}, one after the other."
+        _forms.append((f"{_row.intrinsic}s", _python_draws(_row), _many))
+    for _name, _function, _doc in _forms:
+        register(
+            _name, _function, jit_path(__name__, _name), _doc.format(_row.function, _row.dtype)
+        )

@@ -23,6 +23,8 @@ class Status(enum.IntEnum):
     OUT_OF_BOUNDS = 5
     SIZES_DIFFER = 9  # what only the call knows is not as assumed
     BEYOND_64_BITS = 16
+    BEYOND_53_BITS = 44
+    RAISES = 45  # an exception that is none of sizes
     LEFT_TO_PYTHON = 42  # only Python can tell what happens
     NO_ROOM = 40  # in a list: the launcher makes room, and the call starts again
     OUT_OF_BOUNDS_IF_RUN = 60

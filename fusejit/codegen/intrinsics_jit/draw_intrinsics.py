@@ -1,4 +1,4 @@
-"""Jitted meaning of `fusejit.codegen.intrinsics.draw_intrinsics`: NumPy's algorithms in LLVM IR.
+"""Jitted meaning of `fusejit.codegen.intrinsics.draw_intrinsics`, in LLVM IR.
 
 The bit generator is called through the pointers of its struct, and what nearly every number takes
 (the inside of the ziggurat, a product without rejection) is written where the number is drawn; the
@@ -8,7 +8,8 @@ Source
 ------
 numpy/random/src/distributions/distributions.c; Marsaglia and Tsang, "The ziggurat method for
 generating random variables", J. Stat. Soft. 5 (2000); Lemire, "Fast random integer generation in
-an interval", ACM TOMACS 29 (2019).
+an interval", ACM TOMACS 29 (2019); CPython's Modules/_randommodule.c; Matsumoto and Nishimura,
+"Mersenne twister", ACM TOMACS 8 (1998).
 """
 
 from __future__ import annotations
@@ -260,6 +261,77 @@ def _write_below(name: str, builder: Any, bits: Value, count: Value, first: Valu
     builder.ret(product)
 
 
+# ------------------------------------------------------------------------------ Python's generator
+_WORDS, _SHIFT, _MATRIX = 624, 397, 0x9908B0DF  # of the twister
+_TEMPERING = (("lshr", 11, 0xFFFFFFFF), ("shl", 7, 0x9D2C5680), ("shl", 15, 0xEFC60000))
+
+
+def _i32(number: int) -> Value:
+    return ir.Constant(_I32, number)
+
+
+def _word(builder: Any, state: Value, at: Value) -> Value:
+    """The address of a word of the state; behind the first, which says where it is."""
+    return builder.gep(state, [builder.add(at, _i32(1))], inbounds=True)
+
+
+def _twisted(builder: Any, address: Value) -> Value:
+    """The next 32 bits."""
+    state = builder.bitcast(address, _I32.as_pointer())
+    at = builder.load(state)
+    again = partial(call_cold, builder, "fusejit_twist", _I32, _write_twist, state)
+    at = inside_or(builder, builder.icmp_unsigned("<", at, _i32(_WORDS)), at, again)
+    word = builder.load(_word(builder, state, at))
+    builder.store(builder.add(at, _i32(1)), state)
+    for shift, count, mask in _TEMPERING:
+        part = builder.and_(getattr(builder, shift)(word, _i32(count)), _i32(mask))
+        word = builder.xor(word, part)
+    return builder.xor(word, builder.lshr(word, _i32(18)))
+
+
+def _write_twist(builder: Any, state: Value) -> None:
+    """Make the next 624 words, and go to the first."""
+
+    def behind(at: Value, steps: int) -> Value:
+        return builder.load(
+            _word(builder, state, builder.urem(builder.add(at, _i32(steps)), _i32(_WORDS)))
+        )
+
+    with cgutils.for_range(builder, _i32(_WORDS)) as loop:
+        place = _word(builder, state, loop.index)
+        upper = builder.and_(builder.load(place), _i32(0x80000000))
+        both = builder.or_(upper, builder.and_(behind(loop.index, 1), _i32(0x7FFFFFFF)))
+        odd = builder.trunc(both, ir.IntType(1))
+        added = builder.select(odd, _i32(_MATRIX), _i32(0))
+        made = builder.xor(behind(loop.index, _SHIFT), builder.lshr(both, _i32(1)))
+        builder.store(builder.xor(made, added), place)
+    builder.ret(_i32(0))
+
+
+def _twister(builder: Any, state: Value) -> Value:
+    """A number from 0 to 1, of 53 bits."""
+    high = builder.lshr(_twisted(builder, state), _i32(5))
+    low = builder.lshr(_twisted(builder, state), _i32(6))
+    scaled = builder.fmul(builder.uitofp(high, _F64), _f64(67108864.0))
+    return builder.fmul(builder.fadd(scaled, builder.uitofp(low, _F64)), _f64(1 / 9007199254740992))
+
+
+def _twister_bits(builder: Any, state: Value, count: Value) -> Value:
+    """``count`` random bits, 0 to 63: the words from low to high, of the last its high bits."""
+    drawn = cgutils.alloca_once_value(builder, int64(0))
+    with builder.if_then(builder.icmp_signed(">", count, int64(0)), likely=True):
+        first = builder.zext(_twisted(builder, state), INT64)
+        is_long = builder.icmp_signed(">", count, int64(32))
+        with builder.if_else(is_long, likely=False) as (for_long, for_short):
+            with for_long:
+                second = builder.zext(_twisted(builder, state), INT64)
+                second = builder.lshr(second, builder.sub(int64(64), count))
+                builder.store(builder.or_(first, builder.shl(second, int64(32))), drawn)
+            with for_short:
+                builder.store(builder.lshr(first, builder.sub(int64(32), count)), drawn)
+    return builder.load(drawn)
+
+
 # ------------------------------------------------------------------------------------ intrinsics
 _Draw = Callable[..., Value]
 
@@ -308,3 +380,5 @@ draw_normal, draw_normals = _one(_normal, types.float64, 0), _many(_normal, type
 draw_exponential = _one(_exponential, types.float64, 0)
 draw_exponentials = _many(_exponential, types.float64, 0)
 draw_integer, draw_integers = _one(_integer, types.int64, 2), _many(_integer, types.int64, 2)
+draw_twister = _one(_twister, types.float64, 0)
+draw_twister_bits = _one(_twister_bits, types.int64, 1)

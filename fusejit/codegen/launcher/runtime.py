@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -31,10 +32,15 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.BEYOND_64_BITS: fallback(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
+    Status.BEYOND_53_BITS: fallback(
+        "a Python int beyond 53 bits is in a list or a name that holds floats as well; hold them "
+        "apart"
+    ),
+    Status.RAISES: numpy_raising("NumPy raises", "it raises an exception that the program catches"),
     Status.LEFT_TO_PYTHON: fallback(
         "it sorts NaN or looks for it in a list, makes an array of an empty list, asks for the "
         "kind of a character beyond ASCII, changes a container in a loop over it, has None for an "
-        "index, or calls itself almost as deep as Python allows"
+        "index, draws from an empty range, or calls itself almost as deep as Python allows"
     ),
     Status.NO_ROOM: fallback("a list has too many items"),
     Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),
@@ -71,6 +77,8 @@ def kept(*objects: Any) -> list[tuple[Any, Any]]:
             saved.append((obj, obj.bit_generator.state))
         elif isinstance(obj, np.random.RandomState):
             saved.append((obj, obj.get_state(legacy=False)))
+        elif isinstance(obj, random.Random):
+            saved.append((obj, obj.getstate()))
         elif type(obj) is np.ndarray:
             saved.append((obj, obj.copy()))
     return saved
@@ -83,6 +91,8 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj.bit_generator.state = before
         elif isinstance(obj, np.random.RandomState):
             obj.set_state(before)
+        elif isinstance(obj, random.Random):
+            obj.setstate(before)
         else:
             obj[...] = before
 

@@ -91,7 +91,7 @@ _RAISE = "raise "  # what a ``raise`` of the program becomes: its class follows
 
 _ROLLED_BACK = {
     "64 bits": Status.BEYOND_64_BITS,
-    "53 bits": Status.SIZES_DIFFER,
+    "53 bits": Status.BEYOND_53_BITS,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
     "left to Python": Status.LEFT_TO_PYTHON,

@@ -56,6 +56,9 @@ EARLY_ERRORS = {
     "IndexError": Status.OUT_OF_BOUNDS,
     "OverflowError": Status.OUT_OF_BOUNDS,
     "64 bits": Status.BEYOND_64_BITS,
+    "53 bits": Status.BEYOND_53_BITS,
+    "ValueError": Status.SIZES_DIFFER,
+    "SizeError": Status.SIZES_DIFFER,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
     "left to Python": Status.LEFT_TO_PYTHON,
@@ -136,7 +139,7 @@ class KernelEmitter(KernelMemory):
     def check(self, op: Assert) -> None:
         """Leave the kernel where a condition does not hold."""
         condition = self.number(op.condition)
-        status: int = EARLY_ERRORS.get(op.error, Status.SIZES_DIFFER)
+        status: int = EARLY_ERRORS.get(op.error, Status.RAISES)
         if op.is_deferred:
             status = deferred_status(self.graph, op)
         values: tuple[Integer, Integer] | None = None

@@ -44,8 +44,8 @@ class KernelContext:
     merges : bool
         Whether neighbouring nests may become one.
     draws : bool
-        Whether it draws random numbers: a handler of a signal could draw as well, while the
-        generator is locked.
+        Whether it draws from a generator of NumPy's: a handler of a signal could draw as well,
+        while the generator is locked.
     facts : callable
         What is known of the integers of the kernel.
     dtypes : dict of str to dtype

@@ -22,6 +22,7 @@ from fusejit.ir.analysis.host_blocks import launcher_binds, launcher_symbols, ru
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import argument_text, deferred_ops, is_draw, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.inline_calls.inline_draws import NUMPY, draw_of
 from fusejit.ir.loops.nodes import Free, Role, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.program import (
@@ -80,7 +81,8 @@ class _Lowering(ParallelLoopEmitter):
         self.symbols = launcher_symbols(self.graph)
         self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
         self.deferred = deferred_ops(self.graph)
-        self.draws = any(is_draw(op) and op.inline for op in walk(self.graph.block))
+        draws = [draw_of(op) for op in walk(self.graph.block) if is_draw(op) and op.inline]
+        self.draws = any(row.owner == NUMPY for row in draws)
         self.slots = Slots(
             self.program,
             self.assignment,

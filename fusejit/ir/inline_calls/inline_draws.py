@@ -1,11 +1,14 @@
-"""Draws of random numbers that kernels make themselves, with NumPy's bits: one row per draw.
+"""Draws of random numbers that kernels make themselves, with NumPy's or Python's bits.
+
+One row per draw:
 
     %z = host_call "numpy.random.Generator.standard_normal"(%bits) as "{o0}, 3" with (arg:rng)
          inline effect
 
 Such a call is a draw from the generator ``{o0}``, for whoever runs it in Python. Kernels get the
 address of the generator's C struct instead, ``bits(arg:rng)``, as its last argument, after the
-parameters of the draw.
+parameters of the draw: that of `numpy.random.Generator`, or the state of `random.Random`,
+``twister(arg:rng)``.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
 
-_OWNER = "numpy.random.Generator."
+NUMPY, PYTHON = "numpy.random.Generator", "random.Random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class InlineDraw:
     Attributes
     ----------
     method : str
-        Of NumPy's `Generator`.
+        Of the ``owner``.
     dtype : str
         Of the numbers.
     num_parameters : int
@@ -35,6 +38,12 @@ class InlineDraw:
     method: str
     dtype: str
     num_parameters: int = 0
+    owner: str = NUMPY
+
+    @property
+    def function(self) -> str:
+        """What the host call calls."""
+        return f"{self.owner}.{self.method}"
 
 
 INLINE_DRAWS: tuple[InlineDraw, ...] = (
@@ -43,8 +52,10 @@ INLINE_DRAWS: tuple[InlineDraw, ...] = (
     InlineDraw("draw_normal", "standard_normal", "float64"),
     InlineDraw("draw_exponential", "standard_exponential", "float64"),
     InlineDraw("draw_integer", "integers", "int64", 2),
+    InlineDraw("draw_twister", "random", "float64", owner=PYTHON),
+    InlineDraw("draw_twister_bits", "getrandbits", "int64", 1, owner=PYTHON),
 )
-_BY_CALL = {(f"{_OWNER}{row.method}", row.dtype): row for row in INLINE_DRAWS}
+_BY_CALL = {(row.function, row.dtype): row for row in INLINE_DRAWS}
 
 BOUNDS: dict[tuple[bool, bool], str] = {
     (False, False): "low >= high",
@@ -55,9 +66,9 @@ BOUNDS: dict[tuple[bool, bool], str] = {
 """What NumPy says where there is no integer to draw: whether ``low`` is 0, ``endpoint``."""
 
 
-def inline_draw(method: str, dtype: str) -> InlineDraw | None:
-    """The row of a method of `Generator` for numbers of a dtype."""
-    return _BY_CALL.get((f"{_OWNER}{method}", dtype))
+def inline_draw(method: str, dtype: str, owner: str = NUMPY) -> InlineDraw | None:
+    """The row of a method of a generator for numbers of a dtype."""
+    return _BY_CALL.get((f"{owner}.{method}", dtype))
 
 
 def draw_of(op: HostCall) -> InlineDraw:

@@ -49,6 +49,12 @@ def reject_complex(function: Any, implementation: _H) -> _H:
 PRIMITIVES: dict[Any, Primitive] = {}
 """The table; what NumPy itself runs between kernels comes by `setdefault`."""
 
+
+def method_of_number(kind: type, name: str) -> Primitive | None:
+    """The handler of a method of Python's numbers."""
+    return PRIMITIVES.get(vars(kind).get(name)) if kind in (int, float) else None
+
+
 HOST_PRIMITIVES: dict[Any, Primitive] = {}
 """What NumPy itself runs between kernels: the forms that the handlers in `PRIMITIVES` refuse."""
 

@@ -23,7 +23,8 @@ from fusejit.tracer.carried.attributes import Objects, write_attribute
 from fusejit.tracer.containers.list_functions import is_of_kernel, is_written_out
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.flow.same_objects import same_object
-from fusejit.tracer.host.generator_draws import draw
+from fusejit.tracer.host.generator_draws import GENERATORS, draw
+from fusejit.tracer.host.python_draws import OF_MODULE
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.ops import union_operators
@@ -58,7 +59,6 @@ from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _OF_NAMESPACE = (FunctionType, staticmethod)  # classes of functions of `fusejit.numpy`
-_GENERATORS = (np.random.Generator, np.random.RandomState)
 _COMPARING_METHODS = ("index", "count", "remove", "__contains__", "__eq__", "__ne__")
 _OF_CLASSES = (isinstance, type, callable)
 """Functions that ask for the class of an object."""
@@ -157,8 +157,9 @@ class Calls:
             made = NotImplemented if handler is None else handler(owner, *args, **kwargs)
             if made is not NotImplemented:
                 return made
-        if type(owner) in _GENERATORS and (drawn := self._trace.handler(draw)) is not None:
-            return drawn(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
+        if type(owner) in GENERATORS and (drawn := self._trace.handler(draw)) is not None:
+            find = self._captures.outside if owner is OF_MODULE else self._captures.path_of
+            return drawn(owner, function.__name__, find(owner), args, kwargs)
         if kind is MethodType:
             if is_traced_type(type(function.__self__)):
                 return function(*args, **kwargs)

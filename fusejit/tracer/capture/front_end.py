@@ -17,7 +17,7 @@ from fusejit.tracer.capture.native_access import WATCHED
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
-from fusejit.tracer.program.callables import CONSTANT_TYPES, is_numpy_source
+from fusejit.tracer.program.callables import CONSTANT_TYPES, is_library_source
 from fusejit.tracer.program.captures import CaptureRegistry, defaults_of, keyword_defaults_of
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import mark_entry, unsupported
@@ -132,7 +132,7 @@ class CaptureSession:
             if path is not None:
                 self.captures.fix(path, value)
             return value
-        if path is None and is_numpy_source(function):
+        if path is None and is_library_source(function):
             return value
         if path is None:
             what = f"a default value of {function.__qualname__} cannot be followed"

@@ -39,7 +39,7 @@ from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.lists.displays import needs_kernel_keys
-from fusejit.tracer.program.callables import is_library_module, is_library_object, is_numpy_source
+from fusejit.tracer.program.callables import is_library_module, is_library_object, is_library_source
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
@@ -116,7 +116,7 @@ class FunctionPrimitives:
         path = global_path(self._function, self._path, self._entry, name)
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
-            if path is None and is_numpy_source(self._function):
+            if path is None and is_library_source(self._function):
                 self._captures.read_library(namespace, name, value)
         else:
             if path is not None:
@@ -139,7 +139,7 @@ class FunctionPrimitives:
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
         if path is not None:
             return self._captures.read(path, value)
-        if is_library_object(value) or is_numpy_source(self._function):
+        if is_library_object(value) or is_library_source(self._function):
             return value
         name = self._function.__qualname__
         what = f"{name} reads {text}, and later calls could not read it again"

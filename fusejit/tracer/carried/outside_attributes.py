@@ -16,7 +16,7 @@ from fusejit.dataclass import dataclass
 from fusejit.errors import NeedsPython
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
-from fusejit.ir.host_calls import deferred_ops
+from fusejit.ir.host_calls import deferred_ops, is_draw
 from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.ir.source import Location
 from fusejit.tracer.builder.trace import Trace
@@ -165,6 +165,7 @@ class OutsideAttributes:
         deferred = deferred_ops(graph)
         for op in walk(graph.block):
             is_call = isinstance(op, HostCall) and op.effect is not Effect.PURE
+            is_call &= not (is_draw(op) and op.inline)  # which does not raise
             if op in deferred and op not in self.effects and (is_call or isinstance(op, Assert)):
                 what = "may raise after a store, in a loop that changes attributes of an object"
                 raise NeedsPython.at(op.location, what, "keep the numbers in local names")

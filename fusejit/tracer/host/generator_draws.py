@@ -7,6 +7,7 @@ same kind that nobody else has.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
+from fusejit.tracer.host.python_draws import python_draw
 from fusejit.tracer.ops.stores import assign_operand
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
+
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 # methods whose results are numbers or fresh arrays
 _DRAWS: frozenset[str] = frozenset(
@@ -49,6 +53,9 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
     UnsupportedError
         If the method does something else than draw numbers, or nobody else knows the generator.
     """
+    if type(rng) is random.Random:
+        _require_one_path(rng)
+        return python_draw(rng, method, path, args, kwargs)
     owner = type(rng)
     name = f"numpy.random.{owner.__name__}.{method}"
     if rng is host_calls.GLOBAL_RANDOM:

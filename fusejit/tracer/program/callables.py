@@ -13,6 +13,7 @@ import itertools
 import math
 import operator
 import os
+import random
 import sys
 import sysconfig
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType, ModuleType
@@ -314,6 +315,13 @@ def is_numpy_source(function: Any) -> bool:
     """Whether it is written in a file of NumPy's: `functools.wraps` borrows modules and names."""
     return type(function) is FunctionType and (
         function.__code__.co_filename.startswith(NUMPY_FOLDER)
+    )
+
+
+def is_library_source(function: Any) -> bool:
+    """Whether it is traced as it stands in a library's file: NumPy's, or that of `random`."""
+    return is_numpy_source(function) or (
+        type(function) is FunctionType and function.__globals__ is vars(random)
     )
 
 

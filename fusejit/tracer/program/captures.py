@@ -111,6 +111,14 @@ class CaptureRegistry:
         entry = self._objects.get(id(obj))
         return None if entry is None else entry[0]
 
+    def outside(self, obj: object) -> Path:
+        """Where calls find an object that is the same one in all of them."""
+        path = self.path_of(obj)
+        if path is None:
+            path = self._trace.captured_reads.outside(obj)
+            self.note(path, obj)
+        return path
+
     def object_at(self, path: Path) -> object | None:
         """The open or copied object that was found at a path; None if there is none."""
         return next((obj for at, obj in self._objects.values() if at == path), None)

@@ -18,6 +18,9 @@ class CapturedReadsInterface(Protocol):
     library_reads: dict[tuple[int, str], LibraryRead]
     entry_stubs: list[FunctionType]
 
+    def outside(self, obj: Any) -> Path:
+        """Where calls find an object that is the same one in all of them."""
+
     def read(self, path: Path, obj: object) -> object:
         """The traced value of a captured object; records its checks."""
 

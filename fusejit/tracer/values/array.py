@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.builder.layout import arrange
-from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.primitives import PRIMITIVES, method_of_number
 from fusejit.tracer.builder.shapes import Extents, normal_order
 from fusejit.tracer.builder.trace import MAX_RANK, Trace, too_many_axes
 from fusejit.tracer.program.active_trace import makes_text
@@ -415,6 +416,8 @@ class TracedArray:
         if number is not None and not hasattr(number, name):
             module = "" if self.kind is Kind.PYTHON else "numpy."
             raise AttributeError(f"'{module}{number.__name__}' object has no attribute '{name}'")
+        if number is not None and (handler := method_of_number(number, name)) is not None:
+            return MethodType(handler, self)
         if number is not None and (name in CHANGING or not hasattr(np.ndarray, name)):
             raise needs_python(f"fusejit does not trace {name} of numbers", MOVE_OUTSIDE)
         if name == "trace":  # the name of the sum of the diagonal, too

@@ -69,7 +69,7 @@ class CapturedReads:
 
     def __init__(self, trace: Trace) -> None:
         self.checks: list[PathCheck] = []
-        self.constants: dict[str, np.ndarray] = {}
+        self.constants: dict[str, Any] = {}
         self._parts: dict[int, tuple[str, str]] = {}
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
@@ -163,6 +163,15 @@ class CapturedReads:
         self.checks = [c for c in self.checks if c.path != path]
         self.constants[path.name] = array
         return source
+
+    def outside(self, obj: Any) -> Path:
+        """Where calls find an object that is the same one in all of them."""
+        known = (name for name, held in self.constants.items() if held is obj)
+        name = next(known, f"k{len(self.constants)}")
+        self.constants[name] = obj
+        path = Path("const", name)
+        self._paths[path] = obj
+        return path
 
     def unfollowed(self, array: np.ndarray) -> TracedArray:
         """An array that no callback has seen: made here only if a function is traced plainly.

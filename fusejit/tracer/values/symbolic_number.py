@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBO
 from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
+from fusejit.tracer.builder.primitives import method_of_number
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.program.active_trace import makes_text
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
@@ -98,6 +100,8 @@ class SymbolicNumber:
             return self.as_scalar().user_attribute(name)
         if name in ("real", "imag") and kind in (int, float):
             return self if name == "real" else kind(0)
+        if (handler := method_of_number(kind, name)) is not None:
+            return MethodType(handler, self)
         raise needs_python(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
 
     def user_attribute(self, name: str) -> Any:
