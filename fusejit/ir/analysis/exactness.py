@@ -3,14 +3,15 @@
 Kernels add and round as IEEE 754 says (nothing is reassociated but sums of floats over a dim), so
 an operation on two numbers has the same bits everywhere. Products and absolute values of complex
 numbers are written as NumPy's loops compute them, on their parts. Functions such as ``exp`` are
-other code than NumPy's, and differ in the last place.
+other code than NumPy's, and differ in the last place. The items of a list are copied, and random
+numbers are drawn with the bits of their generators.
 """
 
 from __future__ import annotations
 
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_calls import is_effect
-from fusejit.ir.ops import GenericOp, HostCall, walk
+from fusejit.ir.host_calls import FIRST_ITEMS, is_draw, is_effect
+from fusejit.ir.ops import GenericOp, HostCall, Op, walk
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
@@ -25,12 +26,16 @@ def is_repeatable(graph: Graph) -> bool:
 
 def is_exact(graph: Graph) -> bool:
     """Whether all that is computed has the bits of Python and NumPy."""
-    return all(_is_exact(op) for op in walk(graph.block) if isinstance(op, GenericOp)) and not any(
-        isinstance(op, HostCall) for op in walk(graph.block)
-    )
+    return all(map(_is_exact, walk(graph.block)))
 
 
-def _is_exact(op: GenericOp) -> bool:
+def _is_exact(op: Op) -> bool:
+    if isinstance(op, HostCall):
+        return op.function == FIRST_ITEMS or (op.inline and is_draw(op))
+    return not isinstance(op, GenericOp) or _computes_exactly(op)
+
+
+def _computes_exactly(op: GenericOp) -> bool:
     reduces_floats = any(
         init.combiner is not None and result.type.dtype.kind not in "iub"
         for init, result in zip(op.inits, op.results, strict=True)

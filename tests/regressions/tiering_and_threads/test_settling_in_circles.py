@@ -150,3 +150,28 @@ def test_a_recursion_does_not_pay_for_itself() -> None:
         if state.tiering.runs_interpreted:
             return
     pytest.fail("it stays in segments")
+
+
+def reached(graph: dict[int, list[int]], start: int) -> Any:
+    found, seen = [start], {start}
+    waiting = [start]
+    while waiting:
+        for w in graph[waiting.pop()]:
+            if w not in seen:
+                seen.add(w)
+                found.append(w)
+                waiting.append(w)
+    return np.array(found)
+
+
+def test_the_clock_is_asked_where_a_list_leaves() -> None:
+    """Reading a table took twice as long as Python's loop, for ever: a call of the host stood in
+    the way of a trial, as if it rounded.
+    """
+    graph = {k: [(3 * k + 1) % 80, (k + 7) % 80] for k in range(80)}
+    fused = decorate(reached, jit=False, tiering=True)
+    np.testing.assert_array_equal(fused(graph, 0), reached(graph, 0))
+    state = dispatcher_of(fused)
+    assert state is not None
+    assert len(state.variants) == 1
+    assert state.tiering.trial is not None
