@@ -19,44 +19,46 @@ os.environ.setdefault("FUSEJIT_LAZY", "1")  # what is tested of `fusejit.numpy` 
 
 
 SLOW_FILES = (
-    "property/test_random_programs.py",
-    "property/test_mutation_fuzzer.py",
-    "property/test_mutation_fuzzer_second_half.py",
-    "differential/test_argument_values.py",
-    "property/test_structured_ops.py",
-    "programs/test_programs.py",
-    "mlir/test_real_mlir.py",
     "ordinary/test_ordinary.py",
+    "differential/test_argument_values.py",
+    "property/test_mutation_fuzzer.py",
+    "property/test_random_programs.py",
+    "property/test_statement_programs.py",
+    "differential/test_sets_in_loops.py",
+    "robustness/test_rebinding.py",
+    "robustness/test_statement_forms.py",
+    "mlir/test_real_mlir.py",
+    "differential/test_scalar_ops.py",
+    "property/test_structured_ops.py",
+    "structured/test_general_form.py",
+    "robustness/test_debuggers.py",
+    "robustness/test_fork_moments.py",
+    "programs/test_programs.py",
     "linalg/test_values.py",
-    "robustness/test_injections.py",
+    "property/test_boundaries.py",
+    "differential/test_recursions.py",
+    "differential/test_list_idioms.py",
+    "differential/test_lists_in_loops.py",
     "property/test_passes.py",
+    "differential/test_statistics.py",
+    "differential/test_identity_of_values.py",
+    "differential/test_numbered_strings.py",
+    "differential/test_lists_in_recursions.py",
     "property/test_policies.py",
-    "robustness/test_cache_processes.py",
-    "differential/test_movement.py",
+    "transform/test_layouts.py",
+    "differential/test_number_subclasses.py",
+    "transform/test_convolutions.py",
     "differential/test_reductions.py",
     "fuse/test_group.py",
+    "property/test_everyday_programs.py",
     "golden/test_public_numba.py",
-    "differential/test_number_subclasses.py",
-    "differential/test_gathers.py",
-    "property/test_boundaries.py",
-    "differential/test_layouts.py",
-    "differential/test_math_functions.py",
+    "differential/test_movement.py",
+    "differential/test_dictionaries_in_loops.py",
+    "robustness/test_arguments_are_let_go.py",
     "differential/test_union_scalars.py",
-    "differential/test_masked_reductions.py",
+    "codegen/test_collapsed_loops.py",
     "linalg/test_values_by_rule.py",
     "differential/test_complex.py",
-    "property/test_join_programs.py",
-    "codegen/test_intrinsics.py",
-    "libraries/test_judge.py",
-    "property/test_grouped_programs.py",
-    "property/test_random_slices.py",
-    "linalg/test_traced_calls.py",
-    "differential/test_composed.py",
-    "differential/test_memory.py",
-    "linalg/test_bad_inputs.py",
-    "codegen/test_cache.py",
-    "robustness/test_signals.py",
-    "linalg/test_real_mlir.py",
 )
 """Files that take longest, slowest first: a worker that is given one last works alone on it.
 
@@ -81,6 +83,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.fixture(scope="module")
+def small_heap() -> None:
+    """Collections of a module that asks for many go through its own objects alone."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,8 @@ import pytest
 
 from fusejit_testing.oracle import decorate
 
+pytestmark = pytest.mark.usefixtures("small_heap")
+
 
 def compiled(x: Any) -> Any:
     return (x * 2 + 1).sum()

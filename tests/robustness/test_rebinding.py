@@ -27,6 +27,8 @@ from fusejit import fuse_jit
 from fusejit.codegen.launcher import call_guard
 from fusejit.warm_up import first_calls
 
+pytestmark = pytest.mark.usefixtures("small_heap")
+
 X = np.arange(1.0, 5.0)
 Namespace = dict[str, Any]
 Undo = Callable[[], object]
