@@ -76,12 +76,19 @@ class ListClass:
 
 @dataclass(frozen=True, slots=True)
 class DictClass:
-    """The dictionaries that one variant serves: what their keys and values are."""
+    """The dictionaries that one variant serves: what their keys and values are.
+
+    Attributes
+    ----------
+    has_dicts : bool
+        Whether the values are dictionaries: columns have lists of their items.
+    """
 
     type = dict
     nanoseconds = 50
     keys: ListClass
     values: ListClass
+    has_dicts: bool = False
 
     @property
     def levels(self) -> tuple[tuple[np.dtype, ...], ...]:
@@ -90,8 +97,17 @@ class DictClass:
 
     def columns(self, items: dict[Any, Any]) -> tuple[Column, ...] | None:
         """The columns of a dictionary; None if it holds other items."""
-        keys, values = self.keys.columns([*items]), self.values.columns([*items.values()])
+        rows = [*items.values()]
+        if self.has_dicts != are_dicts(rows):
+            return None
+        keys = self.keys.columns([*items])
+        values = self.values.columns([[*row.items()] for row in rows] if self.has_dicts else rows)
         return None if keys is None or values is None else keys + values
+
+
+def are_dicts(items: Sequence[Any]) -> bool:
+    """Whether all items are dictionaries, and there are any."""
+    return bool(items) and countOf(map(type, items), dict) == len(items)
 
 
 @dataclass(frozen=True, slots=True)

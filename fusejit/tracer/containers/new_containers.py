@@ -10,6 +10,7 @@ from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods
+from fusejit.tracer.keyed.dict_rows import DictRow
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
@@ -177,9 +178,23 @@ def _defaultdict(factory: Any = None, *args: Any, **kwargs: Any) -> Any:
     return new_dict(current_trace(), ("defaultdict",), defaultdict(factory), factory)
 
 
-@primitive(dict)
+@primitive(dict, complex=True)
 def _dict(*args: Any, **kwargs: Any) -> Any:
-    return NotImplemented if args or kwargs else new_dict(current_trace(), ("dict()",), {})
+    trace = current_trace()
+    if not args and not kwargs:
+        return new_dict(trace, ("dict()",), {})
+    if len(args) > 1 or kwargs or not isinstance(args[0], Items | TracedContainer):
+        return NotImplemented
+    (items,) = args
+    pairs = items.pairs() if isinstance(items, TracedDict | DictRow) else items
+    return trace.inlined(dict_methods.of_pairs, (pairs,))
+
+
+@primitive(dict.fromkeys, complex=True)
+def _fromkeys(*args: Any) -> Any:
+    if not args or not isinstance(args[0], Items | TracedContainer | list | tuple | dict | range):
+        return NotImplemented
+    return current_trace().inlined(dict_methods.of_keys, args)
 
 
 @primitive(Counter)

@@ -16,6 +16,7 @@ import numpy as np
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.flow.conditions import not_
+from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.comparisons import are_equal, comes_before
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
@@ -37,6 +38,8 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     ``is_in`` is Python's own test, made in the user's function.
     """
     if isinstance(container, TracedContainer):
+        return container.contains(item)
+    if isinstance(container, Items) and container.contains is not None:
         return container.contains(item)
     known = known_dict(container, (item,))
     if known is not None:

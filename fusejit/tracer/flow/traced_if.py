@@ -266,7 +266,8 @@ class TracedIf(Region):
                 self._require_list_before(branches.name)
             if may_be_chosen(branches._replace(sides=(known, None))):
                 return OnlyResult(branches, known)
-            if is_array(known):
+            is_visible = self.trace.locals.is_visible_around
+            if is_array(known) and all(map(is_visible, known.extents)):
                 return JoinedArray(self._told(branches, names))
         return _untold(branches, "is not defined in both branches")
 

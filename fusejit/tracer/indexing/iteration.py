@@ -49,7 +49,8 @@ class Items:
 
     It has none where the length is negative, as ``range(-1)``. An iterator, such as a ``zip``, has
     a cursor. Those of ``containers`` may become more, or fewer, while a loop runs over them; where
-    they are items of one container, it ``follows``: it ends where there are no more.
+    they are items of one container, it ``follows``: it ends where there are no more. Of the keys of
+    a dictionary, ``contains`` says whether one is among them.
 
     Python itself may iterate over it too, where the length is then exact.
     """
@@ -59,6 +60,7 @@ class Items:
     cursor: Cursor | None = None
     containers: tuple[TracedContainer, ...] = ()
     follows: bool = True
+    contains: Callable[[Any], Any] | None = None
 
     def begin(self) -> None:
         """Note that something runs over the items."""

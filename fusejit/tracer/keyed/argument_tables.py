@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.ir.columns.list_columns import DictClass, SetClass
+from fusejit.ir.columns.list_columns import DictClass, SetClass, are_dicts
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.keyed.hashing import is_key
@@ -35,21 +35,27 @@ def argument_table(trace: Trace, path: Path, obj: Any) -> TracedDict | TracedSet
     if type(obj) is dict and not is_asked and not is_large(obj, is_segment=trace.is_segment):
         return None
     keys = ItemsInColumns.of([*obj])
-    values = ItemsInColumns.of([*obj.values()]) if type(obj) is dict else None
+    rows = [*obj.values()] if type(obj) is dict else []
+    has_dicts = are_dicts(rows)
+    values = ItemsInColumns.of([[*row.items()] for row in rows] if has_dicts else rows)
     if keys is None or not _are_keys(keys.forms()) or (type(obj) is dict and values is None):
         return None
     trace.table[key, "list"] = True
-    if values is None:
+    if type(obj) is set:
         columns = read_columns(trace, path, SetClass(keys.list_class), obj)
         trace.owned(ArgumentTables).append(
             (TracedSet(trace, key), keys.listed(trace, key, columns), None)
         )
     else:
-        columns = read_columns(trace, path, DictClass(keys.list_class, values.list_class), obj)
+        assert values is not None
+        of_both = DictClass(keys.list_class, values.list_class, has_dicts)
+        columns = read_columns(trace, path, of_both, obj)
         count = sum(map(len, keys.list_class.levels))
         first = keys.listed(trace, key, columns[:count])
         second = values.listed(trace, key, columns[count:])
-        trace.owned(ArgumentTables).append((TracedDict(trace, key), first, second))
+        made = TracedDict(trace, key)
+        made.has_dicts = has_dicts
+        trace.owned(ArgumentTables).append((made, first, second))
     return trace.owned(ArgumentTables)[-1][0]
 
 

@@ -115,6 +115,16 @@ def list_of_items(d):
     return made
 
 
+def of_keys(keys, value=None):
+    """``dict.fromkeys(keys, value)``."""
+    return {key: value for key in keys}  # noqa: C420
+
+
+def of_pairs(pairs):
+    """``dict(pairs)``."""
+    return {key: value for key, value in pairs}  # noqa: C416
+
+
 def counted(d, items):
     """``Counter(items)``."""
     for item in items:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
@@ -232,7 +233,8 @@ class KeyedContainer(TracedContainer):
 
     def keys(self) -> Items:
         """The keys, in the order in which they came."""
-        return self.items_of(self._key, keyed_methods.list_of_keys)
+        items = self.items_of(self._key, keyed_methods.list_of_keys)
+        return replace(items, contains=self.contains)
 
     def items_of(self, item: Callable[[Any], Any], listed: Callable[..., Any]) -> Items:
         """The items of a loop: ``item`` is one by its place, ``listed`` lists those not deleted."""

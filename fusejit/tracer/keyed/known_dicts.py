@@ -26,7 +26,7 @@ def known_dict(obj: Any, keys: tuple[Any, ...]) -> TracedDict | None:
     path = next((at for copy, _, at in trace.captured_reads.containers if copy is obj), None)
     if path is None:
         return None
-    if any(type(value) is list for value in obj.values()):
+    if any(type(value) in (list, dict) for value in obj.values()):
         ask_for_table(trace, path)
     known = trace.owned(KnownDicts)
     if id(obj) not in known:

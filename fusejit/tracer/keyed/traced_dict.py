@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods, keyed_parts
+from fusejit.tracer.keyed.dict_rows import DictRow
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number, share_pools
@@ -34,7 +36,14 @@ class TracedDict(KeyedContainer):
         ``dict``, ``defaultdict`` or ``Counter``.
     factory : callable or None
         Of a ``defaultdict``.
+
+    Attributes
+    ----------
+    has_dicts : bool
+        Whether the values are dictionaries, and ``values_list`` has lists of their items.
     """
+
+    has_dicts = False
 
     def __init__(
         self,
@@ -72,19 +81,23 @@ class TracedDict(KeyedContainer):
 
     def value_at(self, at: Any) -> Any:
         """The value at a place."""
-        return self.values_list.load(as_affine_number(at))
+        return self._load(as_affine_number(at))
+
+    def _load(self, at: AffineExpr) -> Any:
+        value = self.values_list.load(at)
+        return DictRow(self, value) if self.has_dicts else value
 
     def note_outside(self) -> None:
         """Note that it has what a dictionary from outside has; its lists may be elsewhere, too."""
         super().note_outside()
-        if self.has_lists():
+        if self.values_list.holds_lists():
             pool = self.values_list.pool
             pool.is_outside = True
             share_pools(pool, pool)
 
     def has_lists(self) -> bool:
         """Whether the values are lists."""
-        return self.values_list.holds_lists()
+        return self.values_list.holds_lists() and not self.has_dicts
 
     def list_or_empty(self, at: Any) -> Any:
         """The list at a place, or an empty one."""
@@ -135,7 +148,7 @@ class TracedDict(KeyedContainer):
         return self.items_of(self._pair, dict_methods.list_of_items)
 
     def _value(self, at: Any) -> Any:
-        return self.values_list.load(as_affine(at))
+        return self._load(as_affine(at))
 
     def _pair(self, at: Any) -> tuple[Any, Any]:
         return self._key(at), self._value(at)
