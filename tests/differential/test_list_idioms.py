@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -186,3 +187,38 @@ def test_room_that_another_thread_has_made() -> None:
     assert capacities.tolist() == [2048, 2048]
     assert make_room(capacities, 2048)
     assert capacities.tolist() == [16384, 16384]
+
+
+def starred(x: Any, y: Any) -> Any:
+    place = [*range(len(x) + 1)]
+    for i in range(len(x)):
+        place[i], place[i + 1] = place[i + 1], place[i]
+    copied = [*place]
+    copied.append(len(y))
+    return place, copied, [*zip(place, copied)]  # noqa: B905
+
+
+def most_common(x: Any, y: Any) -> Any:
+    counts: Counter[int] = Counter()
+    for v in x:
+        counts[int(v)] += 1
+    first = counts.most_common(2)
+    return first, counts.most_common(), Counter(int(v) for v in y).most_common(3)
+
+
+def from_keys(x: Any, y: Any) -> Any:
+    seen = dict.fromkeys(range(10), 0)
+    for v in x:
+        seen[int(v)] += 1
+    copied = dict(seen.items())
+    copied[11] = 3
+    found = 0
+    for v in y:
+        if int(v) + 2 in copied.keys():  # noqa: SIM118
+            found += 1
+    return seen, copied, found, dict(copied)
+
+
+@pytest.mark.parametrize("function", [starred, most_common, from_keys])
+def test_whole_containers(function: Callable[..., Any]) -> None:
+    check(function, *CALLS, NOTHING, variants=None)

@@ -57,6 +57,10 @@ class ContainerPrimitives:
             kind, items = "Dict", self._invoke(dict, (items,), {})
         return displayed(kind, self._key(line, column), items, is_changed)
 
+    def listed(self, items: Any) -> Any:
+        """``[*items]``."""
+        return self._invoke(list, (items,), {})
+
     def repeated_list(
         self, items: Any, count: Any, line: int, column: int, is_changed: bool
     ) -> Any:

@@ -125,6 +125,12 @@ def of_pairs(pairs):
     return {key: value for key, value in pairs}  # noqa: C416
 
 
+def most_common(d, n=None):
+    """``Counter.most_common(n)``: the first of equally many stands first."""
+    made = sorted(d.items(), key=lambda pair: pair[1], reverse=True)
+    return made if n is None else made[:n]
+
+
 def counted(d, items):
     """``Counter(items)``."""
     for item in items:

@@ -113,7 +113,8 @@ class TracedDict(KeyedContainer):
     # -- what programs do with it -----------------------------------------------------------------
     def methods(self) -> frozenset[str]:
         """Those of Python's dictionaries that are compiled; a `Counter` adds where it updates."""
-        return _METHODS - {"update"} if self.python_type is Counter else _METHODS
+        is_counter = self.python_type is Counter
+        return _METHODS - {"update"} | {"most_common"} if is_counter else _METHODS
 
     def clear(self) -> None:
         """``d.clear()``."""
@@ -163,7 +164,8 @@ def _made_by(factory):  # type: ignore[no-untyped-def]
 
 
 _WRITTEN_OUT = (dict_methods.get, dict_methods.setdefault, dict_methods.pop, dict_methods.update)
-add_methods(TracedDict, {function.__name__: function for function in _WRITTEN_OUT})
+for _function in (*_WRITTEN_OUT, dict_methods.most_common):
+    add_methods(TracedDict, {_function.__name__: _function})
 _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "values", "items"))
 
 

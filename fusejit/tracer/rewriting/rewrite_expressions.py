@@ -189,8 +189,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         return [with_location(ast.Constant(value=value), node) for value in values]
 
     def visit_List(self, node: ast.List) -> ast.expr:
+        is_read = isinstance(node.ctx, ast.Load) and self.has_callbacks
+        if is_read and len(node.elts) == 1 and isinstance(node.elts[0], ast.Starred):
+            return self._callback("listed", node, self.visit(node.elts[0].value))
         node.elts = self._all(node.elts)
-        if not isinstance(node.ctx, ast.Load) or not self.has_callbacks:
+        if not is_read:
             return node
         node.elts = list(map(self._bound, node.elts))
         return self._callback("displayed", node, "List", node, *self._about(node))
