@@ -96,6 +96,7 @@ class Decorated:
         self._is_warm = False  # whether its first calls have told that it is to be traced
         self._for_debugger: Any = None  # the guard of calls that a debugger follows
         self._reached: frozenset[Any] | None = None  # the code that it reached when it was traced
+        self._looks = 0  # of calls that got no variant, whether it reaches other code
         cast(Any, self.entry_stub.function).__fusejit_state__ = self
         if options.enabled and not options.is_segment:
             _ALL.add(self)
@@ -234,12 +235,20 @@ class Decorated:
             return False
         before, self._reached = self._reached, reached_code(cast(Any, self.function))
         is_same = before is None or before == self._reached
-        if self._dispatcher is None:
-            self._warm_up = self._warm_up if is_same else None
-        elif not is_same or self.variants.has_outdated_classes():
+        if is_same and not self.variants.has_outdated_classes():
+            return False
+        if self._dispatcher is not None:
             self._dispatcher.renew()
-            return True
-        return False
+        else:
+            with self._lock:
+                self._warm_up = self.variants.untraced = None
+                self.entry_stub.renew()
+        return True
+
+    def looks_anew(self) -> bool:
+        """Whether a call that gets no variant begins anew: some do, as code may be ever another."""
+        self._looks += 1
+        return self._looks <= _MAX_LOOKS and self.look_for_redefinitions()
 
     def _cut_short(self, args: tuple[Any, ...], error: CutShort) -> Any:
         """Run a call in a forked child in which fusejit's modules may be incomplete."""
@@ -281,6 +290,8 @@ class Decorated:
             return self._plain(args)
         return dispatcher.disabled(*args)
 
+
+_MAX_LOOKS = 64  # of calls that get no variant
 
 _ALL: WeakSet[Decorated] = WeakSet()
 """The decorated functions of this process."""

@@ -142,6 +142,20 @@ def test_a_classs_cell_runs_again_and_segments_have_its_objects(notebook: Notebo
         notebook.run(made)
 
 
+def test_a_helper_is_left_to_python_and_edited(notebook: Notebook) -> None:
+    """Before anything was traced, as no call could have gained from it."""
+    notebook.run("def helper(n):\n    return n + 1")
+    notebook.run("from fusejit_testing.oracle import decorate\n")
+    notebook.run(
+        "def summed(n):\n    return helper(n)\nsummed = decorate(summed, jit=True, tiering=True)"
+    )
+    notebook.run("for _ in range(300):\n    summed(3)")
+    assert not len(variants_of(notebook.shell.user_ns["summed"]))
+    notebook.run("def helper(n):\n    return sum(i % 7 for i in range(n))")
+    notebook.run("for _ in range(200):\n    summed(20_000)")
+    assert notebook.is_compiled()
+
+
 def test_code_is_assigned() -> None:
     def compiled(k: int) -> Any:
         names: dict[str, Any] = {"fuse_jit": fuse_jit}
