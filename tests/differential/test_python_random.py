@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fusejit import FuseWarning, fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit_testing.compare import assert_same
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 Program = Callable[..., Any]
 
@@ -174,6 +174,34 @@ def test_other_generators_stay_with_python() -> None:
         ours, theirs = (kind(4), kind(5)), (kind(4), kind(5))
         assert fused(*ours, 20) == weighted(*theirs, 20)
     assert 0 <= fused(random.SystemRandom(), random.Random(1), 20) <= 60
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(
+            "random.randint(1)",
+            "random.randint(1, 2.5)",
+            "random.random(3)",
+            "random.getrandbits()",
+        ),
+        *("random.randrange(3, 0)", "random.randrange(0, 5, 0)", "random.choice([])"),
+        *("random.getrandbits(70)", "random.getrandbits(-1)", "random.randint(0, 2**70)"),
+        *("random.randrange(stop=9, start=3)", "random.uniform(a=1, b=2)", "random.gauss(0, 1)"),
+    ],
+)
+def test_arguments_of_other_kinds(draw: str) -> None:
+    names: dict[str, Any] = {"random": random}
+    exec(f"def drawn_once(n):\n    for _ in range(n):\n        k = {draw}\n    return k", names)
+    function = names["drawn_once"]
+    fused = decorate(function, jit=False)
+    for n in (2, 3):
+        random.seed(n)
+        expected, behind = run(function, (n,)), random.getstate()
+        random.seed(n)
+        compare_outcomes(expected, run(fused, (n,)))
+        assert random.getstate() == behind
 
 
 def test_a_function_that_is_replaced() -> None:

@@ -35,6 +35,7 @@ _IN_PYTHON = frozenset(
         *("weibullvariate", "binomialvariate"),
     )
 )
+_NUM_ARGUMENTS = {"random": 0, "getrandbits": 1}
 _MAX_BITS = 63
 OF_MODULE: Any = getattr(random.random, "__self__", None)
 """What ``random.random`` draws from."""
@@ -50,17 +51,11 @@ def python_draw(rng: random.Random, method: str, path: Path | None, args: Any, k
     """
     trace = current_trace()
     if method in ("randrange", "randint"):
-        given = inspect.signature(getattr(random.Random, method)).bind(rng, *args, **kwargs)
-        bounds = given.args[1:]
-        if not all(map(_is_int, bounds)):
-            raise needs_python(f"calls {method} with other than integers", MOVE_OUTSIDE)
-        if method == "randint":
-            bounds = bounds[0], bounds[1] + 1
-        start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
-        return trace.inlined(random_methods.randrange, (rng, start, stop, step))
+        return trace.inlined(random_methods.randrange, (rng, *_range(rng, method, args, kwargs)))
     if method in _IN_PYTHON:
         return trace.inlined(getattr(random.Random, method), (rng, *args), kwargs)
-    if method not in ("random", "getrandbits") or kwargs or not has_known_twister():
+    is_known = len(args) == _NUM_ARGUMENTS.get(method) and not kwargs
+    if not is_known or not has_known_twister():
         raise needs_python(f"calls {method} of a generator of random numbers", MOVE_OUTSIDE)
     if path is None:
         what = f"calls {method} of a generator of random numbers that no argument or name holds"
@@ -72,6 +67,19 @@ def python_draw(rng: random.Random, method: str, path: Path | None, args: Any, k
     fits = emit_scalar("fits", [count], [I64], BOOL, _fits)
     trace.emit(Assert(condition=fits.value(), reason="an int has 64 bits", error=LEFT_TO_PYTHON))
     return _drawn(trace, rng, path, I64, count)
+
+
+def _range(rng: random.Random, method: str, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """Start, stop and step of the integers to choose from."""
+    try:
+        bounds = inspect.signature(getattr(random.Random, method)).bind(rng, *args, **kwargs).args
+    except TypeError as error:  # Python knows what to say
+        raise needs_python(f"calls {method} with such arguments", MOVE_OUTSIDE) from error
+    if not all(map(_is_int, bounds[1:])):
+        raise needs_python(f"calls {method} with other than integers", MOVE_OUTSIDE)
+    if method == "randint":
+        return bounds[1], bounds[2] + 1, 1
+    return {2: (0, *bounds[1:], 1), 3: (*bounds[1:], 1), 4: bounds[1:]}[len(bounds)]
 
 
 def _is_int(obj: Any) -> bool:
