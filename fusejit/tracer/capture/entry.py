@@ -132,9 +132,9 @@ def trace_function(
                 what = "reads items of a list that has none while tracing"
                 raise needs_python_where(error, what, MOVE_OUTSIDE) from None
             if not read_by_items(table):
-                if isinstance(error, ConcretizationError) and refusal is not None:
-                    raise refusal from None  # an item that only the kernel chooses was to be read
-                raise
+                if refusal is None or isinstance(error, Fallback | NeedsPython):
+                    raise
+                raise refusal from None  # what was done to the list says more than its items
             refusal = error
     raise UnsupportedError.at(
         _definition(fn),

@@ -88,9 +88,9 @@ def begin_aliases(loop: LoopRegion) -> None:
     aliases = loop.trace.owned(Aliases)
     loop.known_containers = frozenset(loop.trace.owned(ContainersByKey))
     for key, one in loop.trace.owned(ContainersByKey).items():
-        if loop.decided("given", key):
+        if loop.decided("given", key, *loop.visit):
             aliases.give(one)
-        if loop.decided("frozen", key):
+        if loop.decided("frozen", key, *loop.visit):
             aliases.freeze(one)
     loop.aliases = aliases.now
 
@@ -110,7 +110,7 @@ def settle_aliases(loop: LoopRegion) -> None:
         for key in now - before:
             home = trace.owned(ContainersByKey)[key].home
             if home is not trace.block and trace.is_open(home):  # else made in this iteration
-                loop.decide(True, what, key)
+                loop.decide(True, what, key, *loop.visit)
 
 
 class JoinedContainer(Joined):

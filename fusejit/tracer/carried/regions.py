@@ -47,7 +47,7 @@ from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTe
 
 # decisions after which loops inside are met again
 _OTHER_VISITS = ("peel", "period", "traced", "table")
-_OF_VISITS = ("type", "item", "list")  # the facts that are kept of a visit
+_OF_VISITS = ("type", "item", "list", "given", "frozen")  # the facts that are kept of a visit
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"
