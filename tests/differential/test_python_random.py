@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import FuseWarning, fuse_jit
@@ -120,6 +120,7 @@ def test_values_and_state(program: Program, jit: bool) -> None:
         compare(program, fused, n)
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.integers(0, 63), max_size=30), st.integers(0, 700))
 def test_any_bits_at_any_place(counts: list[int], before: int) -> None:
     rng, other = random.Random(3), random.Random(3)

@@ -292,19 +292,23 @@ def _twisted(builder: Any, address: Value) -> Value:
 def _write_twist(builder: Any, state: Value) -> None:
     """Make the next 624 words, and go to the first."""
 
-    def behind(at: Value, steps: int) -> Value:
-        return builder.load(
-            _word(builder, state, builder.urem(builder.add(at, _i32(steps)), _i32(_WORDS)))
-        )
+    def word(at: Value, steps: int) -> Value:
+        return builder.load(_word(builder, state, builder.add(at, _i32(steps))))
 
-    with cgutils.for_range(builder, _i32(_WORDS)) as loop:
-        place = _word(builder, state, loop.index)
+    def twist(at: Value, next_: int, far: int) -> None:
+        place = _word(builder, state, at)
         upper = builder.and_(builder.load(place), _i32(0x80000000))
-        both = builder.or_(upper, builder.and_(behind(loop.index, 1), _i32(0x7FFFFFFF)))
+        both = builder.or_(upper, builder.and_(word(at, next_), _i32(0x7FFFFFFF)))
         odd = builder.trunc(both, ir.IntType(1))
         added = builder.select(odd, _i32(_MATRIX), _i32(0))
-        made = builder.xor(behind(loop.index, _SHIFT), builder.lshr(both, _i32(1)))
+        made = builder.xor(word(at, far), builder.lshr(both, _i32(1)))
         builder.store(builder.xor(made, added), place)
+
+    last, behind = _WORDS - 1, _SHIFT - _WORDS  # words far behind come round: they are new
+    for start, stop, far in ((0, -behind, _SHIFT), (-behind, last, behind)):
+        with cgutils.for_range(builder, _i32(stop - start)) as loop:
+            twist(builder.add(loop.index, _i32(start)), 1, far)
+    twist(_i32(last), -last, behind)
     builder.ret(_i32(0))
 
 
