@@ -114,7 +114,7 @@ def _numbers_of(values: npt.NDArray[Any], kind: Any, texts: Texts | None) -> lis
     if kind is None:
         return [None] * len(values)
     if isinstance(kind, Texts):
-        return (texts or kind).texts(values)
+        return (texts or kind).texts(values.astype(np.int64, copy=False))
     if issubclass(kind, np.generic):
         return [*values.astype(kind, copy=False)]
     numbers = values.tolist()

@@ -41,9 +41,11 @@ def is_key(form: ItemForm) -> bool:
     if isinstance(form, TupleForm):
         return all(map(is_key, form.parts))
     if isinstance(form, NumberForm):
-        has_none = isinstance(form.type, UnionType) and None in form.type.types
+        types = form.type.types if isinstance(form.type, UnionType) else (form.type,)
+        kinds = {own and own[0] is Kind.TEXT for own in types}  # a number is no string's
         dtype = form.type.dtype if isinstance(form.type, UnionType) else form.type[1]
-        return not has_none and (dtype.kind in "ib" or (dtype.kind == "u" and dtype.itemsize < 8))
+        is_of_one_kind = None not in kinds and len(kinds) == 1
+        return is_of_one_kind and (dtype.kind in "ib" or (dtype.kind == "u" and dtype.itemsize < 8))
     return False
 
 

@@ -14,6 +14,7 @@ from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.ops.traced_text import compared, is_kernel_string, is_string
+from fusejit.tracer.ops.union_types import mixes_strings
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
@@ -37,6 +38,8 @@ def _are_equal(left: Any, right: Any) -> Any:
         other = right if left is None else left
         may_be = is_union_scalar(other) or isinstance(other, OptionalTuple)
         return current_trace().inlined(_is_none, (other,)) if may_be else other is None
+    if mixes_strings(left) or mixes_strings(right):
+        return current_trace().inlined(_equals, (left, right))
     if is_kernel_string(left) or is_kernel_string(right):
         return left == right
     for one, other in ((left, right), (right, left)):

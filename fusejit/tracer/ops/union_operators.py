@@ -30,13 +30,15 @@ from fusejit.tracer.ops.kernel_numbers import (
     truth_of,
 )
 from fusejit.tracer.ops.number_values import type_text
-from fusejit.tracer.ops.traced_text import TracedText, compared
+from fusejit.tracer.ops.traced_text import TEXT_OPS, compared, is_kernel_string, is_string
 from fusejit.tracer.ops.union_types import (
     assembled,
     has_type_at,
     joined,
+    mixes_strings,
     narrowed,
     of_some,
+    only,
     relabelled,
     selected,
     tag,
@@ -143,7 +145,7 @@ def _type_name(obj: Any) -> str:
 def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """A Python operator, or a call of a ufunc, on numbers of several types."""
     operands = tuple(map(narrowed, operands))
-    if ufunc in _EQUALITIES and any(_may_be_none(o) for o in operands):
+    if ufunc in _EQUALITIES and any(_may_be_none(o) or mixes_strings(o) for o in operands):
         return for_each_type(lambda *given: _equality(ufunc, given), *operands)
     if any(operand is None for operand in operands):  # narrowed to it
         if ufunc in _EQUALITIES:
@@ -165,6 +167,9 @@ def operator(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
 
             number = without_none(operand, text)
             return operator(ufunc, (*operands[:k], number, *operands[k + 1 :]))
+    if any(map(mixes_strings, operands)):
+        are_strings = any(map(is_string, operands))
+        operands = tuple(only(o, strings=are_strings) for o in operands)
     if not any(map(is_union_scalar, operands)):
         return _of_one_type(ufunc, *operands)
     made = _at_once(ufunc, operands)
@@ -177,7 +182,7 @@ def in_place(ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray) -> An
     """``out += number``."""
     sign = f"{_SIGNS.get(ufunc, '?')}="
     text = f"unsupported operand type(s) for {sign}: 'numpy.ndarray' and 'NoneType'"
-    numbers = [without_none(narrowed(o), lambda: text) for o in operands]
+    numbers = [only(without_none(narrowed(o), lambda: text), strings=False) for o in operands]
     return for_each_type(lambda *given: ARRAY_OPS.operator(ufunc, given, out=out), *numbers)
 
 
@@ -189,13 +194,17 @@ def _equality(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     if any(o is None for o in operands):
         both = all(o is None for o in operands)
         return both if ufunc is np.equal else not both
+    if len({*map(is_string, operands)}) == 2:  # no number is a string
+        return ufunc is not np.equal
     return _of_one_type(ufunc, *operands)
 
 
 def _of_one_type(ufunc: np.ufunc, *operands: Any) -> Any:
-    if not any(isinstance(o, TracedText) for o in operands):
+    if not any(map(is_kernel_string, operands)):
         return ARRAY_OPS.operator(ufunc, operands)
-    made = compared(ufunc, operands)
+    if ufunc is np.add and all(map(is_string, operands)):
+        return TEXT_OPS.added(*operands)
+    made = compared(ufunc, operands) if ufunc in COMPARISONS else NotImplemented
     if made is NotImplemented:
         raise needs_python("computes with a string that only compiled code knows", MOVE_OUTSIDE)
     return made
@@ -343,8 +352,10 @@ def _converted(name: str, number: UnionScalar) -> Any:
         return f"{name}() argument must be a string or a real number, not 'NoneType'"
 
     number = without_none(number, text)
-    value = number.value if is_union_scalar(number) else number
-    return PRIMITIVES[getattr(builtins, name)](value)
+    convert = PRIMITIVES[getattr(builtins, name)]
+    if mixes_strings(number):
+        return for_each_type(convert, number)
+    return convert(number.value if is_union_scalar(number) else number)
 
 
 def _extremum(ufunc: np.ufunc, *args: Any, **kwargs: Any) -> Any:
@@ -392,6 +403,7 @@ def as_integer(obj: Any) -> Any:
     if not is_union_scalar(obj):
         return obj
     obj = without_none(obj, lambda: "an index is an integer, not None", LEFT_TO_PYTHON)
+    obj = only(obj, strings=False)
     if not is_union_scalar(obj):
         return obj
     if any(t is None or t[1].kind not in "iu" for t in obj.type.types):
@@ -402,7 +414,7 @@ def as_integer(obj: Any) -> Any:
 def as_stored(value: UnionScalar, target: TracedArray) -> Any:
     """A number that can be stored at once; None if the store depends on its type."""
     dtype, own = target.dtype, value.type
-    if any(t is None for t in own.types):
+    if any(t is None or t[0] is Kind.TEXT for t in own.types):
         return None
     is_whole = own.dtype.kind in "biu"
     if dtype.kind in "iu" and is_whole and np.can_cast(own.dtype, dtype, "safe"):
@@ -424,7 +436,7 @@ def store(array: TracedArray, index: Any, value: Any) -> None:
         text = (
             "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'"
         )
-    number = without_none(value, lambda: text)
+    number = only(without_none(value, lambda: text), strings=False)
     for_each_type(lambda one: ARRAY_OPS.setitem(array, index, one), number)
 
 
@@ -435,7 +447,7 @@ def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwar
         return rule(*args, **kwargs)
     if isinstance(function, np.ufunc) and not kwargs and len(args) == function.nin:
         text = "loop of ufunc does not support argument 0 of type NoneType"
-        args = tuple(without_none(narrowed(a), lambda: text) for a in args)
+        args = tuple(only(without_none(narrowed(a), lambda: text), strings=False) for a in args)
         made = _at_once(function, args, handler) if any(map(is_union_scalar, args)) else None
         if made is not None:
             return made
@@ -453,6 +465,8 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     builtins.max: lambda *args, **kwargs: _extremum(np.greater, *args, **kwargs),
     builtins.int: lambda x: _converted("int", x),
     builtins.float: lambda x: _converted("float", x),
+    builtins.len: lambda x: PRIMITIVES[builtins.len](only(x, strings=True)),
+    builtins.ord: lambda x: PRIMITIVES[builtins.ord](only(x, strings=True)),
     builtins.bool: lambda x: NUMBER_OPS.kernel_arithmetic("truth", (truth(x),)),
     builtins.print: lambda *args, **kwargs: PRIMITIVES[builtins.print](*args, **kwargs),
     builtins.range: lambda *ends: PRIMITIVES[builtins.range](*map(as_integer, ends)),

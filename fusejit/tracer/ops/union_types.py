@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,8 +20,9 @@ from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import emit_scalar
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number, is_number, number_type
 from fusejit.tracer.ops.traced_text import (
     OF_CHARACTER,
     OF_TEXT,
@@ -75,6 +77,8 @@ def _types(type_: NumberType | UnionType) -> tuple[NumberType | None, ...]:
 def _order(type_: NumberType | None) -> tuple[Any, ...]:
     if type_ is None:
         return (0,)
+    if type_[0] is Kind.TEXT:
+        return (2, type_ == OF_TEXT)
     return (1, type_[0] is not Kind.PYTHON, type_[1].kind, type_[1].itemsize)
 
 
@@ -111,14 +115,15 @@ def _union_in(
 ) -> NumberType | UnionType | None:
     found = {own for t in types for own in _types(t)}
     texts = {own for own in found if own is not None and own[0] is Kind.TEXT}
-    if texts and found - texts - {None}:
-        return None  # no number is a string
+    has_numbers = bool(found - texts - {None})
+    if texts and has_numbers and (dtype is None or dtype.kind not in "if" or dtype.itemsize < 8):
+        return None  # nothing holds both
     if OF_TEXT in texts:
         found = found - texts | {OF_TEXT}
     all_types = tuple(sorted(found, key=_order))
     if len(all_types) == 1:
         return OF_NONE if all_types[0] is None else all_types[0]
-    if texts:
+    if texts and not has_numbers:
         return UnionType(all_types, I64)
     if dtype is not None and dtype.kind == "c":  # Python's or NumPy's
         return None if None in all_types else (Kind.SCALAR, dtype)
@@ -257,7 +262,7 @@ def typed(either: UnionScalar, place: int) -> Any:
         return None
     value = either.value
     if type_[0] is Kind.TEXT:
-        number = as_kernel_number(value, Kind.PYTHON)
+        number = as_kernel_number(value, Kind.PYTHON, I64)
         return TracedText(either.trace, number, type_ == OF_CHARACTER)
     if type_ == (Kind.SCALAR, value.dtype):
         return value
@@ -301,6 +306,31 @@ def of_some(either: UnionScalar, places: Sequence[int]) -> Any:
     type_ = UnionType(tuple(types), either.type.dtype)
     old = [t if k in places else types[0] for k, t in enumerate(either.type.types)]
     return UnionScalar(type_, either.value, relabelled(either, type_, old))
+
+
+def mixes_strings(obj: Any) -> bool:
+    """Whether it may be a string, and may be a number."""
+    kinds = (
+        {own[0] is Kind.TEXT for own in obj.type.types if own} if is_union_scalar(obj) else set()
+    )
+    return len(kinds) == 2
+
+
+def only(obj: Any, *, strings: bool) -> Any:
+    """The string, or the number, of what may be either: the call is Python's where it is the other.
+
+    Python says what is wrong with it, or does something else.
+    """
+    obj = narrowed(obj)
+    if not mixes_strings(obj):
+        return obj
+    types = enumerate(obj.type.types)
+    places = [k for k, own in types if own and (own[0] is Kind.TEXT) is strings]
+    tests = [has_type_at(obj, place) for place in places]
+    holds = functools.reduce(functools.partial(arithmetic, np.logical_or), tests)
+    reason = f"it is a {'string' if strings else 'number'}"
+    current_trace().emit(Assert(condition=holds.value(), reason=reason, error=LEFT_TO_PYTHON))
+    return of_some(obj, places)
 
 
 def true_one(obj: Any) -> Any:
