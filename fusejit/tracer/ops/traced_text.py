@@ -35,6 +35,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL, F64, I64
 from fusejit.tracer.values.operations import TextOperations
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 OF_TEXT = (Kind.TEXT, I64)
 """The type of strings among those of numbers."""
@@ -189,9 +190,13 @@ class TracedText(TracedContainer):
     __rmul__ = __mul__
 
     def __add__(self, other: Any) -> Any:
+        if is_union_scalar(other):
+            return NotImplemented  # which knows what it may be here
         return TEXT_OPS.added(self, other) if is_string(other) else self._refuse()
 
     def __radd__(self, other: Any) -> Any:
+        if is_union_scalar(other):
+            return NotImplemented
         return TEXT_OPS.added(other, self) if is_string(other) else self._refuse()
 
     def user_attribute(self, name: str) -> Any:

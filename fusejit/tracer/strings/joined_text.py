@@ -25,6 +25,7 @@ from fusejit.tracer.ops.traced_text import (
     is_kernel_string,
     is_string,
 )
+from fusejit.tracer.ops.union_types import only
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location
 from fusejit.tracer.program.python_state import has_one_name
@@ -102,7 +103,7 @@ class JoinedText(StringView):
 
     def __iadd__(self, other: object) -> Any:
         made = self if self.is_changing and has_one_name(self) else copied(self)
-        made.append(other)
+        made.append(only(other, strings=True))
         return made
 
     def append(self, other: Any) -> None:

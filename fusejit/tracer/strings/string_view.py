@@ -42,6 +42,7 @@ from fusejit.tracer.values.captured_reads import text_key
 from fusejit.tracer.values.containers import TracedContainer, add_methods
 from fusejit.tracer.values.operand_types import I64, Operand
 from fusejit.tracer.values.symbolic_number import SymbolicNumber, affine_number, as_affine
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _ZERO = AffineExpr.const(0)
 Load = Callable[[AffineExpr], TracedText | str]
@@ -209,9 +210,13 @@ class StringView(TracedContainer):
         return self.traced(string_methods.is_at_most, other, self)
 
     def __add__(self, other: object) -> Any:
+        if is_union_scalar(other):
+            return NotImplemented  # which knows what it may be here
         return TEXT_OPS.added(self, other) if is_string(other) else self._refuse()
 
     def __radd__(self, other: object) -> Any:
+        if is_union_scalar(other):
+            return NotImplemented
         return TEXT_OPS.added(other, self) if is_string(other) else self._refuse()
 
     def __mul__(self, count: Any) -> Any:
