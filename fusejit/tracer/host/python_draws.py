@@ -56,9 +56,9 @@ def python_draw(rng: random.Random, method: str, path: Path | None, args: Any, k
         return trace.inlined(getattr(random.Random, method), (rng, *args), kwargs)
     is_known = len(args) == _NUM_ARGUMENTS.get(method) and not kwargs
     if not is_known or not has_known_twister():
-        raise needs_python(f"calls {method} of a generator of random numbers", MOVE_OUTSIDE)
+        raise needs_python(f"calls {method} of random.Random", MOVE_OUTSIDE)
     if path is None:
-        what = f"calls {method} of a generator of random numbers that no argument or name holds"
+        what = f"calls {method} of a random.Random that no argument or name holds"
         raise needs_python(what, "pass the generator as an argument")
     if method == "random":
         return _drawn(trace, rng, path, F64)
