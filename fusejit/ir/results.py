@@ -195,13 +195,15 @@ class TupleColumns:
 class ListColumns:
     """A list in each item: parts of one list of ``length`` items, at ``starts``.
 
-    All but ``item`` are results of the graph. Without ``item`` all lists are empty.
+    All but ``item`` are results of the graph. Without ``item`` all lists are empty. Those of equal
+    ``identities`` are one list.
     """
 
     starts: int
     lengths: int
     length: int
     item: ItemColumns | None
+    identities: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,8 @@ def _columns_of(columns: ItemColumns) -> list[int]:
         return [columns.starts, columns.lengths]
     if isinstance(columns, ListColumns):
         inner = [] if columns.item is None else _columns_of(columns.item)
-        return [columns.starts, columns.lengths, columns.length, *inner]
+        which = [] if columns.identities is None else [columns.identities]
+        return [columns.starts, columns.lengths, columns.length, *which, *inner]
     if isinstance(columns, OptionalColumns):
         return [columns.is_there, *_columns_of(columns.item)]
     return [index for part in columns.parts for index in _columns_of(part)]

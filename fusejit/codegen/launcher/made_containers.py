@@ -53,12 +53,17 @@ def list_of(
         return [item if there else None for item, there in zip(found, values, strict=True)]
     if isinstance(form, ListColumns):
         lengths, _ = next(columns)[chosen], next(columns)
+        which = None if form.identities is None else next(columns)[chosen].tolist()
         ends = lengths.cumsum()
         count = int(lengths.sum())
         own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
         found = [] if form.item is None else list_of(form.item, count, columns, own, *of_call)
         pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-        return [found[start:end] for start, end in pairs]
+        lists = [found[start:end] for start, end in pairs]
+        if which is None:
+            return lists
+        known: dict[int, list[Any]] = {}
+        return [known.setdefault(number, one) for number, one in zip(which, lists, strict=True)]
     assert isinstance(form, NumberColumn)
     if form.tags is None:
         return _numbers_of(values, form.types[0], texts)

@@ -30,7 +30,10 @@ from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.item_forms import IDENTITIES
+from fusejit.tracer.lists.nested_list import ListIdentities
 from fusejit.tracer.lists.object_pool import begin_pools
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
     WRONG_CALL,
@@ -202,6 +205,8 @@ def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 def _begin(trace: Trace, code: CodeType) -> None:
     """Trace what comes before the program: the tables of its strings, and of what it is given."""
     begin_pools(trace)
+    if IDENTITIES in trace.table:
+        trace.owned(ListIdentities).given = TracedList(trace, ("list identities",))
     begin_table(trace, code)
     fill_tables(trace)
 

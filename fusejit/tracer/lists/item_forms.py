@@ -12,6 +12,7 @@ from typing import Any
 from fusejit.dataclass import dataclass
 from fusejit.ir.results import (
     ItemColumns,
+    ListColumns,
     NumberColumn,
     ObjectColumns,
     OptionalColumns,
@@ -239,17 +240,29 @@ def has_texts(form: ItemForm) -> bool:
     return isinstance(form, TextForm)
 
 
+IDENTITIES = (("list identities",), "has")
+"""The decision that lists in lists are numbered: some may stand in several places."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListForm(ItemForm):
     """A list: see `fusejit.tracer.lists.nested_list`, which reads and stores such items."""
 
     def types(self) -> tuple[NumberType, ...]:
-        """Where its items are in the pool, how many, and how many there is room for."""
-        return ((Kind.PYTHON, I64),) * 3
+        """Where its items are in the pool, how many, how many there is room for; its identity."""
+        return ((Kind.PYTHON, I64),) * (4 if IDENTITIES in current_trace().table else 3)
 
     def joined(self, other: ItemForm) -> ItemForm | None:
         """A list."""
         return self if isinstance(other, ListForm) else None
+
+    def columns_with(
+        self, items: Callable[[Place], ItemColumns | None], place: Place
+    ) -> ListColumns:
+        """Two columns and a length, and the identities; ``items`` has those of their items."""
+        spans = place(), place(), place()
+        identities = place() if IDENTITIES in current_trace().table else None
+        return ListColumns(*spans, items(place), identities)
 
 
 @dataclass(frozen=True, slots=True)

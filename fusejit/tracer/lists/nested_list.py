@@ -21,14 +21,15 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.item_forms import ListForm
+from fusejit.tracer.lists.item_forms import IDENTITIES, ListForm
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.symbolic_number import affine_number, as_affine
 
-_START, _LENGTH, _ROOM = range(3)
+_START, _LENGTH, _ROOM, _IDENTITY = range(4)
 LEAST_ROOM = 4  # of a new list
 
 
@@ -171,6 +172,10 @@ class NestedList(AnyList):
         pool.copy_items(own, self._field(_START), at, self.length())
         share_pools(own, pool)
 
+    def identity(self) -> AffineExpr:
+        """Which list it is, wherever a copy of it stands."""
+        return self._field(_IDENTITY)
+
     def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
         made: TracedArray = self.trace.inlined(_copy, (self,)).as_array(dtype)
@@ -222,8 +227,24 @@ def is_shared_pool(pool: Any) -> bool:
 
 
 def share_pools(pool: Any, other: Any) -> None:
-    """Note that lists of two pools are the same."""
+    """Note that lists of two pools are the same; each has an identity, which a result shows."""
+    if IDENTITIES not in pool.trace.table:
+        pool.trace.table[IDENTITIES] = True
+        raise Retrace
     pool.trace.owned(Aliases).freeze(pool.shared, other.shared)
+
+
+class ListIdentities:
+    """How many lists a call has put into lists, if some may stand in several places."""
+
+    def __init__(self) -> None:
+        self.given: Any = None  # a list without items, as long as there are such lists
+
+    def new(self, trace: Trace) -> AffineExpr:
+        """The identity of another list."""
+        number: AffineExpr = self.given.length()
+        self.given.set_length(number + 1)
+        return number
 
 
 def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
@@ -257,7 +278,11 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         if is_shared(item, ""):
             trace.owned(Aliases).give(item)
     pool.set_length(end + room)
-    for field, number in ((_START, end), (_LENGTH, count), (_ROOM, room)):
+    fields = {_START: end, _LENGTH: count, _ROOM: room}
+    if IDENTITIES in trace.table:
+        is_old = isinstance(item, NestedList)
+        fields[_IDENTITY] = item.identity() if is_old else trace.owned(ListIdentities).new(trace)
+    for field, number in fields.items():
         owner.store_field(field, at, number_of(trace, number))
 
 

@@ -16,7 +16,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.results import ItemColumns, ListColumns
+from fusejit.ir.results import ItemColumns
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
@@ -277,7 +277,8 @@ class TracedList(AnyList):
         """Exchange two of its lists: each has its part of the pool still."""
         self._require_own()
         places = [self._index(at, "list index out of range") for at in (right, left)]
-        kept = [[self.number_at(field, at, Kind.PYTHON) for field in range(3)] for at in places]
+        fields = range(len(ListForm().types()))
+        kept = [[self.number_at(field, at, Kind.PYTHON) for field in fields] for at in places]
         for at, numbers in zip(reversed(places), kept, strict=True):
             for field, number in enumerate(numbers):
                 self.store_field(field, at, number)
@@ -381,8 +382,8 @@ class TracedList(AnyList):
         """The memory that a result is made from, in the order of `result_columns`."""
         if not isinstance(self.form, ListForm):
             return self.columns
-        start, length, _ = self._columns
-        return start, length, self.pool.length_number(), *self.pool.arrays()
+        start, length, _, *identity = self._columns
+        return start, length, self.pool.length_number(), *identity, *self.pool.arrays()
 
     def result_columns(self, place: Place) -> ItemColumns | None:
         """How the launcher makes its items."""
@@ -390,7 +391,7 @@ class TracedList(AnyList):
             return None
         if not isinstance(self.form, ListForm):
             return self.form.columns(place)
-        return ListColumns(place(), place(), place(), self.pool.result_columns(place))
+        return self.form.columns_with(self.pool.result_columns, place)
 
 
 def _stretch(column: TracedArray, start: AffineExpr, length: AffineExpr) -> TracedArray:

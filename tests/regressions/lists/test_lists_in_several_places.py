@@ -1,0 +1,115 @@
+"""A list that stands in several places of a result is one object there, as in Python.
+
+Regression: Kernels hold a copy for each place, and each became a list of its own: who changed
+``result[0]`` did not change ``result[1]``. Found by a random program (lists, seed 71000025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit_testing.oracle import decorate
+
+Program = Callable[..., Any]
+
+
+def replaced(x: Any) -> Any:
+    rows = []
+    for _ in range(len(x)):
+        rows.append([5])
+        if len(rows) > 1:
+            rows[0] = rows[1]
+    return rows
+
+
+def repeated(x: Any) -> Any:
+    rows, found = [], []
+    for i in range(len(x)):
+        rows.append([i])
+    for i in range(len(x)):
+        found.append(rows[i // 2])
+    return found
+
+
+def handed_on(x: Any) -> Any:
+    rows = []
+    for i in range(len(x)):
+        rows.append([i])
+    for i in range(1, len(x)):
+        rows[i] = rows[i - 1]
+    return rows
+
+
+def of_groups(x: Any) -> Any:
+    groups: dict[int, list[int]] = {}
+    for i in range(len(x)):
+        groups.setdefault(i % 3, []).append(i)
+    return [groups[i % 3] for i in range(len(x))]
+
+
+def under_keys(x: Any) -> Any:
+    groups: dict[int, list[int]] = {}
+    for i in range(len(x)):
+        groups.setdefault(i % 3, []).append(i)
+    found = {}
+    for i in range(len(x)):
+        found[i] = groups[i % 3]
+    return found
+
+
+def of_lists_that_are_gone(x: Any) -> Any:
+    """Each of them began with its first list."""
+    rows, found = [], []
+    for i in range(len(x)):
+        rows.append([i, i + 1])
+    for i in range(len(x)):
+        inner = []
+        inner.append([i])
+        found.append(inner[0])
+        found.append(rows[0])
+    return found
+
+
+def exchanged(x: Any) -> Any:
+    rows = []
+    for i in range(len(x)):
+        rows.append([i])
+    rows[0], rows[1] = rows[1], rows[0]
+    return [rows[0], rows[2], rows[0]]
+
+
+def reversed_and_chosen(x: Any) -> Any:
+    rows = [[i % 3] for i in range(len(x))]
+    rows.reverse()
+    found = [row for row in rows if row[0] != 1]
+    found.append(found[0])
+    found.insert(0, [9])
+    rows.clear()
+    rows.append([7])
+    return found
+
+
+PROGRAMS = (
+    *(replaced, repeated, handed_on, of_groups, under_keys, of_lists_that_are_gone),
+    *(exchanged, reversed_and_chosen),
+)
+
+
+def places(result: Any) -> list[list[int]]:
+    """Where each list stands."""
+    rows = [*result.values()] if isinstance(result, dict) else result
+    return [[at for at, other in enumerate(rows) if other is row] for row in rows]
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_as_python(program: Program, jit: bool) -> None:
+    fused = decorate(program, jit=jit, fullgraph=True)
+    for n in (6, 9, 4):
+        expected, actual = program(np.arange(n)), fused(np.arange(n))
+        assert expected == actual
+        assert places(expected) == places(actual)
