@@ -452,6 +452,9 @@ def call(function: Any, handler: Callable[..., Any], args: tuple[Any, ...], kwar
         if made is not None:
             return made
 
+    if function in (builtins.len, builtins.ord):
+        args = tuple(only(a, strings=True) for a in args)
+
     def one(*given: Any, **options: Any) -> Any:
         result = handler(*given, **options)
         return function(*given, **options) if result is NotImplemented else result
@@ -465,8 +468,6 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     builtins.max: lambda *args, **kwargs: _extremum(np.greater, *args, **kwargs),
     builtins.int: lambda x: _converted("int", x),
     builtins.float: lambda x: _converted("float", x),
-    builtins.len: lambda x: PRIMITIVES[builtins.len](only(x, strings=True)),
-    builtins.ord: lambda x: PRIMITIVES[builtins.ord](only(x, strings=True)),
     builtins.bool: lambda x: NUMBER_OPS.kernel_arithmetic("truth", (truth(x),)),
     builtins.print: lambda *args, **kwargs: PRIMITIVES[builtins.print](*args, **kwargs),
     builtins.range: lambda *ends: PRIMITIVES[builtins.range](*map(as_integer, ends)),
