@@ -97,9 +97,9 @@ def sign_as_number(x: Any) -> Any:
     return 1 if x[0] > 0 else -1
 
 
-@row(sign_as_number, X, says=("'positive' or int", "numbers of one type"))
+@row(sign_as_number, X, says=("'positive' or complex", "numbers of one type"))
 def sign_as_text_or_number(x: Any) -> Any:
-    return "positive" if x[0] > 0 else -1
+    return "positive" if x[0] > 0 else -1j
 
 
 def padded_branch(x: Any) -> Any:

@@ -346,7 +346,7 @@ def of_complex_functions(x, limit):
         (first_above, True, True),
         (stores, False, True),
         (of_functions, True, False),
-        (draws, False, False),
+        (draws, False, True),
         (total, True, False),
         (of_complex_products, True, True),
         (of_complex_functions, True, False),
