@@ -70,7 +70,7 @@ def _text(check: PathCheck) -> str:
     if check.kind is CheckKind.ABSENT:
         return f"no {name}"
     if check.kind is CheckKind.CODE:
-        return f"{name} is the function of line {expected.co_firstlineno}"
+        return f"{name} is the function of line {expected.code.co_firstlineno}"
     if check.kind is CheckKind.TYPE:
         return f"{name}: {expected.__name__}"
     if check.kind is CheckKind.MEMBERS:

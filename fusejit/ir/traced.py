@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class CheckKind(enum.Enum):
     TYPE = "type"  # type(x) is expected: a number that becomes a run-time scalar, a container
     IS = "is"  # x is expected: modules, functions, None, dtypes, types
     EQUAL = "equal"  # same exact type and equal: strings, bools, ints that had to be exact
-    CODE = "code"  # a Python function whose __code__ is expected
+    CODE = "code"  # a Python function: expected is a `FunctionDefinition`
     LIST = "list"  # expected is a class of `fusejit.ir.columns.list_columns`
     KEYS = "keys"  # a dict whose keys are expected, a list or tuple of expected length
     MEMBERS = "members"  # a class with as many members as expected
@@ -41,6 +41,23 @@ class ArrayClass:
     layout: Layout
     writeable: bool  # whether the variant serves writeable ones alone: it writes into them, mostly
     kind: type = np.ndarray  # or np.memmap: kernels get an ndarray of its memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionDefinition:
+    """What a function computes, but for what it reads: its code, and where its globals are.
+
+    A function that is defined again by the same statements, in the same module, has the same one.
+    """
+
+    code: CodeType
+    namespace: dict[str, Any]
+
+    def differs(self, function: Any) -> bool:
+        """Whether an object is not a function of this definition."""
+        code = getattr(function, "__code__", None)
+        namespace = getattr(function, "__globals__", None)
+        return bool(code != self.code) or namespace is not self.namespace
 
 
 @dataclass(frozen=True, slots=True)

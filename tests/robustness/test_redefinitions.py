@@ -177,3 +177,23 @@ def test_a_helper_is_edited_where_no_cells_are() -> None:
         exec(f"def helper(v):\n    return {k} * v", names)
         assert names["summed"](X) == 10.0 * k
         assert not variants_of(names["summed"]).fallbacks
+
+
+def test_equal_code_that_reads_other_globals() -> None:
+    """Regression: A helper of another module with the same statements kept the old one's globals.
+
+    Also where both are made of one code object.
+    """
+    helper = "def helper(v):\n    return v * scale"
+    text = compile(helper, "one file", "exec")
+    spaces: list[dict[str, Any]] = [{"scale": k} for k in (2.0, 3.0, 5.0, 7.0)]
+    for at, names in enumerate(spaces):
+        exec(text if at % 2 else helper, names)
+    own: dict[str, Any] = {"fuse_jit": fuse_jit, "scale": 11.0}
+    exec(SUMMED.format(call="helper(x[i])"), own)
+    for code in (helper, text):
+        exec(code, own)
+        assert own["summed"](X) == 110.0
+        for names in spaces:
+            own["helper"] = names["helper"]
+            assert own["summed"](X) == 10.0 * names["scale"]

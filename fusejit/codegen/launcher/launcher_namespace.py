@@ -304,9 +304,10 @@ class LauncherNames:
                 return f"type({text}) is not {kind} or {value} != {equal}"
             return f"type({text}) is not {kind} or {text} != {self.bind('equal', expected)}"
         if check.kind is CheckKind.CODE:
-            known = self.bind("code", expected)
-            code = f"getattr({text}, '__code__', None)"
-            return f"{code} is not {known} and {code} != {known}"  # equal where it is defined again
+            code, namespace = self.bind("code", expected.code), self.bind("ns", expected.namespace)
+            is_other = f"getattr({text}, '__code__', None) is not {code}"
+            is_other = f"({is_other} or {text}.__globals__ is not {namespace})"
+            return f"{is_other} and {self.bind('differs', expected.differs)}({text})"
         if check.kind is CheckKind.SAME:
             return f"{text} is not {self.path(expected)}"
         if check.kind is CheckKind.KEYS:

@@ -41,7 +41,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import bases_of, defined_by, is_a, members_of, module_of, value_reader
-from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.ir.traced import CheckKind, FunctionDefinition, PathCheck
 from fusejit.tracer.program.callables import is_library_module, is_user_function
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 
@@ -120,7 +120,8 @@ def guards_of(path: Path, obj: Any) -> list[PathCheck]:
     if is_value(obj):
         return [PathCheck(path, CheckKind.EQUAL, obj)]
     if kind is types.FunctionType:
-        return [PathCheck(path, CheckKind.CODE, obj.__code__)]
+        definition = FunctionDefinition(obj.__code__, obj.__globals__)
+        return [PathCheck(path, CheckKind.CODE, definition)]
     of_class = PathCheck(path, CheckKind.TYPE, kind)
     if path.root == "arg":
         return [of_class]

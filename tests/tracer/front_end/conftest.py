@@ -143,7 +143,7 @@ def holds(check: PathCheck, fn: Any, arguments: dict[str, Any]) -> bool:
     if check.kind is CheckKind.EQUAL:
         return type(found) is type(expected) and found == expected
     if check.kind is CheckKind.CODE:
-        return found.__code__ is expected
+        return not expected.differs(found)
     if check.kind is CheckKind.SAME:
         return found is resolve(expected, fn, arguments)
     return check.kind is CheckKind.IS and found is expected
