@@ -230,7 +230,7 @@ class Decorated:
         return stub.function(*positional, **keywords)
 
     def look_for_redefinitions(self) -> bool:
-        """Begin anew if it reaches other code than when it was traced, or outdated classes."""
+        """Start again if it reaches other code than when it was traced, or outdated classes."""
         if self._reached is None and self._warm_up is None:
             return False
         before, self._reached = self._reached, reached_code(cast(Any, self.function))
@@ -245,8 +245,11 @@ class Decorated:
                 self.entry_stub.renew()
         return True
 
-    def looks_anew(self) -> bool:
-        """Whether a call that gets no variant begins anew: some do, as code may be ever another."""
+    def looks_again(self) -> bool:
+        """Whether the function starts again at a call that gets no variant; only some calls look.
+
+        A program may give it other code in each call.
+        """
         self._looks += 1
         return self._looks <= _MAX_LOOKS and self.look_for_redefinitions()
 

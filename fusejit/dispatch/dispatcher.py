@@ -188,7 +188,7 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
-            if known is not None and self.decorated.looks_anew():
+            if known is not None and self.decorated.looks_again():
                 known = None
         if is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(args):
             result = self.raised.run(args)  # like the one before, most often

@@ -135,7 +135,9 @@ def trace_function(
                 what = "reads items of a list that has none while tracing"
                 raise needs_python_where(error, what, MOVE_OUTSIDE) from None
             if not read_by_items(table):
-                if refusal is None or isinstance(error, Fallback | NeedsPython):
+                if isinstance(refusal, Fallback | None) or isinstance(
+                    error, Fallback | NeedsPython
+                ):
                     raise
                 raise refusal from None  # what was done to the list says more than its items
             refusal = error

@@ -16,8 +16,9 @@ from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods, keyed_parts
 from fusejit.tracer.keyed.dict_rows import DictRow
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
+from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number, share_pools
+from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.containers import add_methods
@@ -93,7 +94,7 @@ class TracedDict(KeyedContainer):
         if self.values_list.holds_lists():
             pool = self.values_list.pool
             pool.is_outside = True
-            share_pools(pool, pool)
+            self.trace.owned(Aliases).freeze(pool.shared)
 
     def has_lists(self) -> bool:
         """Whether the values are lists."""
