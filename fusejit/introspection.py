@@ -128,7 +128,7 @@ def _serves(of: Dispatcher, variant: Compiled, stage: Traced, arguments: dict[st
     traced = variant.traced
     if sorted(map(str, traced.checks)) != sorted(map(str, stage.traced.checks)):
         return False
-    find = resolver(of.function, arguments, traced.constants)
+    find = resolver(of.function, arguments, traced)
     names: dict[str, Any] = {}
     try:
         for symbol in traced.graph.symbols:

@@ -7,19 +7,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fusejit.ir.host import Path
+from fusejit.ir.traced import TracedFunction
 
 
 def resolver(
-    function: Callable[..., Any], arguments: Mapping[str, Any], constants: Mapping[str, Any]
+    function: Callable[..., Any], arguments: Mapping[str, Any], traced: TracedFunction
 ) -> Callable[[Path], Any]:
     """A function from paths to objects, for a call of ``function`` with bound ``arguments``."""
     closure = closure_cells(function)
+    made: dict[str, Any] = {}  # by the call, each once
 
     def find(path: Path) -> Any:
         if path.root == "arg":
             found = arguments[path.name]
         elif path.root == "const":
-            found = constants[path.name]
+            found = traced.constants[path.name]
+        elif path.root == "made":
+            if path.name not in made:
+                made[path.name] = traced.made[path.name].evaluate(find, {})
+            found = made[path.name]
         elif path.root == "closure":
             found = closure[path.name].cell_contents
         elif path.name in function.__globals__:

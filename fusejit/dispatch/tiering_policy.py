@@ -70,7 +70,7 @@ class TieringPolicy:
         """What calls like this one cost; None where nothing is left to Python for that."""
         if self._options.fullgraph or not self._options.tiering:
             return None
-        find = resolver(self._function, self._state.arguments.named(args), traced.traced.constants)
+        find = resolver(self._function, self._state.arguments.named(args), traced.traced)
         return estimate_cost(traced.traced, find, is_segment=self._options.is_segment)
 
     def demote(

@@ -49,7 +49,7 @@ WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, int]:
     """The value of each symbol in the call with these bound arguments."""
     traced = lowered.before.before
-    find = resolver(traced.function, arguments, traced.traced.constants)
+    find = resolver(traced.function, arguments, traced.traced)
     sizes: dict[str, int] = {}
     plan = lowered.before.schedule
     for symbol in (*plan.unfused.symbols, *plan.graph.symbols):  # a schedule may add symbols

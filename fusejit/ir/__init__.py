@@ -9,7 +9,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | "buffer" @name ":" type "=" host memory         an argument's memory
               | "scalar" %name ":" vtype "=" host               a number of the launcher
     host    ::= path | "size" "(" path, axis ")" | op "(" host* ")" | number | name
-    path    ::= ("arg" | "global" | "closure" | "const") ":" name ( "." name | "[" key "]" ) ...
+    path    ::= ("arg" | "global" | "closure" | "const" | "made") ":" name ( "." name | "[" key "]" ) ...
 
     op      ::= result ":" vtype loc?                           ": vtype" once per result
     result  ::= %r* "=" "generic" "name" "domain" "(" expr* ")" iters? ins outs call? kept? payload

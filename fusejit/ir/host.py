@@ -1,7 +1,7 @@
 """Host expressions: what the launcher computes in Python before it calls a kernel.
 
     host ::= path | size(path, axis) | const | op(host, ...)
-    path ::= arg:a | global:dt | closure:w | path.attribute | path["key"] | path[3]
+    path ::= arg:a | global:dt | closure:w | made:g0 | path.attribute | path["key"] | path[3]
 
 Sizes, scalar arguments and arithmetic on them are Python's own objects computed by Python's own
 operators once per call, so their values and errors are Python's by construction. A `Symbol` of the
@@ -35,7 +35,7 @@ class Path:
     the name is none of the user's.
     """
 
-    root: str  # "arg", "global" or "closure"
+    root: str  # "arg", "global", "closure", "const" or "made"
     name: str
     steps: tuple[tuple[str, Any], ...] = ()
     text: str = field(default="", compare=False, repr=False)
@@ -145,6 +145,13 @@ NUMPY_FUNCTIONS: tuple[np.ufunc, ...] = (
     *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
 )
 
+MAKE_GENERATORS: tuple[Callable[..., Any], ...] = (
+    np.random.default_rng,
+    np.random.RandomState,
+    random.Random,
+)
+"""What makes generators of random numbers: each is given a seed."""
+
 # functions of `math`, named alike in kernels; and those of two numbers
 _MATH_FUNCTIONS = (
     "sqrt exp log sin cos tan tanh floor ceil log10 log2 log1p expm1 exp2 cbrt asin "
@@ -193,6 +200,7 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("is_integer", operator.methodcaller("is_integer"), "({0}).is_integer()"),
     ("bits", generator_address, "bits({0})"),
     ("twister", twister_address, "twister({0})"),
+    *((f.__name__, f, f"{f.__name__}({{0}})") for f in MAKE_GENERATORS),
     *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )
 MAY_RAISE = frozenset([*_MATH_FUNCTIONS.split(), *_MATH_OF_TWO, "math_pow", "pow", "int", "round"])

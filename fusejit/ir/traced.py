@@ -10,7 +10,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.graph import Graph
-from fusejit.ir.host import Path
+from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.results import ResultStructure
 from fusejit.ir.source import Location
 from fusejit.ir.values import Layout
@@ -85,6 +85,7 @@ class TracedFunction:
     ``checks`` and the graph's guards together say which calls the graph is right for. ``notes`` are
     lines for `explain` (for example: no source was found, so the function was called untraced).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
+    ``made`` are objects that each call makes first, found by ``Path("made", name)``.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``entry_stubs`` are the decorated functions that were called.
     ``capacities`` has the number of items that each list has room for: a call that needs more
@@ -98,6 +99,7 @@ class TracedFunction:
     location: Location
     notes: list[str] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
+    made: dict[str, HostExpr] = field(default_factory=dict)
     shows_numbers: bool = False
     library_reads: list[LibraryRead] = field(default_factory=list)
     entry_stubs: tuple[FunctionType, ...] = ()

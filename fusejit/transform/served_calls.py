@@ -61,7 +61,7 @@ class CallBinder:
         """What is not like the traced call; the outcome, if that is not known."""
         traced = self._stage.traced
         arguments = dict(zip(self._signature.parameters, args, strict=True))
-        find = resolver(self._stage.function, arguments, traced.constants)
+        find = resolver(self._stage.function, arguments, traced)
         for check in traced.checks:
             try:
                 if why := _difference(check, find(check.path)):

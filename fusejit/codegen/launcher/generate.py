@@ -114,6 +114,8 @@ class _Emitter(LauncherResults):
         self.check_libraries()
         for check in self.traced.checks:
             self.check(check)
+        for made, expr in self.traced.made.items():
+            self.put(f"made_{made} = {self.host(expr)}")
         self.put("if error_state() is not DEFAULT_ERROR_STATE and errors_raise():")
         self.put("    return ERRSTATE")
         needed = self.needed_names()

@@ -22,7 +22,14 @@ from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.columns.list_columns import ListColumn
-from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address, twister_address
+from fusejit.ir.host import (
+    HOST_OPS,
+    MAKE_GENERATORS,
+    HostExpr,
+    Path,
+    generator_address,
+    twister_address,
+)
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.polynomial import Polynomial
@@ -88,6 +95,7 @@ class LauncherNames:
             "is_from_handler": is_from_handler,
             "bits": generator_address,
             "twister": twister_address,
+            **{function.__name__: function for function in MAKE_GENERATORS},
             "matmul": np.matmul,
             "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,
@@ -156,8 +164,8 @@ class LauncherNames:
             return f"{parent}[{key!r}]" if plain else f"{parent}[{self.bind('key', key)}]"
         if path.root == "arg":
             return f"arg_{path.name}"
-        if path.root == "const":
-            return f"const_{path.name}"
+        if path.root in ("const", "made"):
+            return f"{path.root}_{path.name}"
         if path.root == "closure":
             return f"{self.bind('cell', self.closure[path.name])}.cell_contents"
         if path.name in self.globals:

@@ -8,7 +8,7 @@ from typing import Any
 from fusejit.ir.host import HOST_OPS, HostExpr, Path
 from fusejit.ir.text.tokens import Cursor
 
-ROOTS = ("arg", "global", "closure", "const")
+ROOTS = ("arg", "global", "closure", "const", "made")
 NAMED_NUMBERS: dict[str, Any] = {
     "True": True,
     "False": False,

@@ -59,6 +59,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         location,
         trace.notes,
         constants=trace.captured_reads.constants,
+        made=trace.captured_reads.made,
         shows_numbers=trace.shows_numbers,
         library_reads=[*trace.captured_reads.library_reads.values()],
         entry_stubs=tuple(trace.captured_reads.entry_stubs),

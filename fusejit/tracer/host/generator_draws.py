@@ -53,6 +53,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
     UnsupportedError
         If the method does something else than draw numbers, or nobody else knows the generator.
     """
+    path = path or current_trace().captured_reads.path_of(rng)
     if type(rng) is random.Random:
         _require_one_path(rng)
         return python_draw(rng, method, path, args, kwargs)

@@ -51,6 +51,8 @@ class CapturedReads:
         What each call must check before the variant serves it.
     constants : dict
         Arrays captured at trace time, by the name of their path ``const:k0``.
+    made : dict
+        How each call makes objects before its kernels run, by the name of their path ``made:m0``.
     originals : dict of Path to np.ndarray
         Arrays of the traced call.
     containers : list of (object, items, Path)
@@ -70,6 +72,7 @@ class CapturedReads:
     def __init__(self, trace: Trace) -> None:
         self.checks: list[PathCheck] = []
         self.constants: dict[str, Any] = {}
+        self.made: dict[str, HostExpr] = {}
         self._parts: dict[int, tuple[str, str]] = {}
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
@@ -172,6 +175,12 @@ class CapturedReads:
         path = Path("const", name)
         self._paths[path] = obj
         return path
+
+    def make(self, sample: Any, expr: HostExpr) -> None:
+        """Have each call make an object, for which ``sample`` stands in the program."""
+        path = Path("made", f"m{len(self.made)}")
+        self.made[path.name] = expr
+        self._paths[path] = sample
 
     def unfollowed(self, array: np.ndarray) -> TracedArray:
         """An array that no callback has seen: made here only if a function is traced plainly.

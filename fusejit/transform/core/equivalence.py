@@ -80,7 +80,7 @@ def paths_of(stage: Traced, args: tuple[Any, ...]) -> Callable[[Path], Any]:
     """How objects are found in a call with positional arguments."""
     bound = own_signature(stage.function).bind(*args)
     bound.apply_defaults()
-    return resolver(stage.function, bound.arguments, stage.traced.constants)
+    return resolver(stage.function, bound.arguments, stage.traced)
 
 
 def _sizes(args: tuple[Any, ...]) -> list[Mapping[int, int]]:
