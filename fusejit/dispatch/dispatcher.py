@@ -271,7 +271,7 @@ class Dispatcher:
             self.raised.forget()
             self.signatures = CallSignatures()
             self.postponed = PostponedTraces(self.state, self.installer)
-            self.tiering.interpreted = self.tiering.trial = None
+            self.tiering.renew()
             self.state.inline_cache.forget(no_variant)
             self.entry_stub.renew()
             if not self.options.enabled:

@@ -7,7 +7,8 @@ afterwards (`fusejit.tiering.timed_trial`), or how many calls raise
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fusejit.dispatch.entry_installer import EntryInstaller
@@ -39,8 +40,10 @@ class TieringPolicy:
     ----------
     interpreted : InterpretedFunction or None
         Which calls Python runs.
-    trial : TimedTrial or RaiseTrial or None
-        What is being timed, or counted.
+    raise_trial : RaiseTrial or None
+        Counts how many calls raise.
+    timed_trials : list of TimedTrial
+        Of variants that are being timed.
     costs : CostEstimate or None
         Of the newest variant.
     watchers : list of callable
@@ -61,10 +64,16 @@ class TieringPolicy:
         self._installer = installer
         self._launched = launched
         self.interpreted: InterpretedFunction | None = None
-        self.trial: TimedTrial | RaiseTrial | None = None
+        self.raise_trial: RaiseTrial | None = None
+        self.timed_trials: list[TimedTrial] = []
         self.costs: CostEstimate | None = None
         self._raises_often = False
         self.watchers: list[Callable[[], None]] = []
+
+    def renew(self) -> None:
+        """Forget what is known, as the function is another one."""
+        self.interpreted = self.raise_trial = None
+        self.timed_trials = []
 
     def estimate(self, traced: Traced, args: tuple[Any, ...]) -> CostEstimate | None:
         """What calls like this one cost; None where nothing is left to Python for that."""
@@ -97,8 +106,10 @@ class TieringPolicy:
 
     def launcher_of(self, variant: Compiled) -> Callable[..., Any]:
         """What a call asks of a variant: its launcher, or the trial that times it."""
-        trial = self.trial
-        return variant.launch if trial is None else trial.launcher_of(variant)
+        if self.raise_trial is not None:
+            return self.raise_trial.launcher_of(variant)
+        timed = (trial.launch for trial in self.timed_trials if trial.variant is variant)
+        return next(timed, variant.launch)
 
     def launchers(self) -> list[Callable[..., Any]]:
         """What calls ask of all variants."""
@@ -111,22 +122,22 @@ class TieringPolicy:
             self.try_out(variant, estimate)
 
     def try_out(self, variant: Compiled, estimate: CostEstimate) -> None:
-        """Have the clock decide between Python and the only variant that there is."""
+        """Have the clock decide between Python and a variant, for the calls that this serves."""
 
         def decided(trial: TimedTrial, python_is_faster: bool, args: tuple[Any, ...]) -> None:
             with self._state.lock:
-                if self.trial is not trial:
+                if trial not in self.timed_trials:
                     return
                 self.costs = timed = trial.cost(estimate)
-                if python_is_faster and self._variants.compiled == (variant,):
-                    self.trial, self._variants.compiled = None, ()
-                    self.demote(timed, args, (variant,))
-                    return
-                self._variants.measured = timed if timed.is_measured else None
-                self._replace_trial(None)
+                if not python_is_faster:
+                    self._variants.measured = timed if timed.is_measured else None
+                with self._other_launchers():
+                    self.timed_trials.remove(trial)
+                if python_is_faster:
+                    self._leave(variant, timed, args)
 
-        if self._variants.compiled == (variant,):
-            self.trial = TimedTrial(
+        self.timed_trials.append(
+            TimedTrial(
                 variant,
                 self._state.run_python,
                 decided,
@@ -134,6 +145,20 @@ class TieringPolicy:
                 spared_ns=PART if self._options.is_segment else 0,
                 tries_long=may_take_long(estimate),
             )
+        )
+
+    def _leave(self, variant: Compiled, timed: CostEstimate, args: tuple[Any, ...]) -> None:
+        """Leave the calls that a variant has served to Python, unless another variant serves them.
+
+        Those that were slower before may be asked again, too.
+        """
+        kept = tuple(one for one in self._variants.compiled if one is not variant)
+        before = () if self.interpreted is None else self.interpreted.variants
+        slower = (variant, *(one for one in before if one is not variant and one not in kept))
+        self._variants.compiled = kept
+        if self._entry_stub.first == variant.launch:
+            self._entry_stub.install_launcher(no_variant)
+        self.demote(timed, args, slower)
 
     def count_raised(
         self, args: tuple[Any, ...], *, is_often: bool, is_guarded: bool = False
@@ -142,16 +167,15 @@ class TieringPolicy:
 
         A guard has told so if it ``is_guarded``.
         """
-        trial = self.trial
         if self._options.fullgraph or not self._options.tiering:
             return
-        if isinstance(trial, RaiseTrial):
-            trial.count_raised(args, is_guarded=is_guarded)
+        if self.raise_trial is not None:
+            self.raise_trial.count_raised(args, is_guarded=is_guarded)
         elif not self._variants.compiled and not self._variants.all_segmented:
             self._leave_raising(args, is_often=is_often)
-        elif trial is None and is_often and self._variants.compiled and self.costs is not None:
-            with self._state.lock:
-                self._replace_trial(RaiseTrial(self._decide_by_raises))
+        elif is_often and self._variants.compiled and self.costs and not self.timed_trials:
+            with self._state.lock, self._other_launchers():
+                self.raise_trial = RaiseTrial(self._decide_by_raises)
 
     def _leave_raising(self, args: tuple[Any, ...], *, is_often: bool) -> None:
         """Leave calls to Python of which none has been compiled, or none shall be."""
@@ -168,21 +192,23 @@ class TieringPolicy:
     ) -> None:
         """Leave the function to Python if calls that raise cost more than the others save."""
         with self._state.lock:
-            if self.trial is not trial:
+            if self.raise_trial is not trial:
                 return
             compiled, costs = self._variants.compiled, self.costs
             self._raises_often = costs is not None and raises_too_often(costs, raised_ns, returned)
             if compiled and costs is not None and self._raises_often:
-                self.trial, self._variants.compiled = None, ()
+                self.raise_trial, self._variants.compiled = None, ()
                 self.demote(costs, args, compiled)
             else:
-                self._replace_trial(None)
+                with self._other_launchers():
+                    self.raise_trial = None
 
-    def _replace_trial(self, trial: RaiseTrial | None) -> None:
-        """Have calls ask for variants in another way, or in none of their own."""
+    @contextmanager
+    def _other_launchers(self) -> Iterator[None]:
+        """While it changes how calls ask for variants, or whether they ask a trial."""
         first_launcher = self._entry_stub.first
         changed = {self.launcher_of(variant): variant for variant in self._variants.compiled}
-        self.trial = trial
+        yield
         variant = changed.get(first_launcher)
         self._state.inline_cache.forget(no_variant)
         if variant is not None:
@@ -194,7 +220,7 @@ class TieringPolicy:
         An `Outcome` if there is none, or if it does not serve the call.
         """
         interpreted, missed = self.interpreted, MISS
-        if interpreted is None or self._variants.compiled:
+        if interpreted is None:
             return missed
         for variant in interpreted.variants:
             variant.renew()
@@ -205,8 +231,10 @@ class TieringPolicy:
         else:
             return missed
         with self._state.lock:
-            if self.interpreted is interpreted and not self._variants.compiled:
-                self._variants.compiled, self._variants.interpreted = interpreted.variants, ""
+            compiled = self._variants.compiled
+            if self.interpreted is interpreted and variant not in compiled:
+                again = interpreted.variants if self._raises_often else (variant,)
+                self._variants.compiled, self._variants.interpreted = (*again, *compiled), ""
                 self._try_again(variant, interpreted.estimate)
                 self._entry_stub.install_launcher(self.launcher_of(variant))
         return result
@@ -214,7 +242,7 @@ class TieringPolicy:
     def _try_again(self, variant: Compiled, estimate: CostEstimate) -> None:
         """Ask again what has decided against the variants."""
         if self._raises_often:
-            self.costs, self.trial = estimate, RaiseTrial(self._decide_by_raises)
+            self.costs, self.raise_trial = estimate, RaiseTrial(self._decide_by_raises)
         else:
             self.entered(variant, estimate)
 

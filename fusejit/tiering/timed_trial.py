@@ -108,10 +108,6 @@ class TimedTrial:
             is_measured=True,
         )
 
-    def launcher_of(self, variant: Compiled) -> Callable[..., Any]:
-        """What a call asks of a variant."""
-        return self.launch if variant is self.variant else variant.launch
-
     def launch(self, *args: Any) -> Any:
         """What the variant's launcher returns, or what Python does in its turn."""
         if self._is_busy or not self._is_open:  # Python's form calls the function itself

@@ -145,3 +145,34 @@ def test_as_python(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", [trades, traffic_light])
 def test_jitted(function: Callable[..., Any]) -> None:
     check(function, *CALLS, jit=True, variants=None)
+
+
+def letter_counts(letters):
+    counts = [0] * 26
+    for letter in letters:
+        counts[ord(letter) - 65] += 1
+    return counts
+
+
+def codes_of_parts(words):
+    total = 0
+    for word in words:
+        total += ord(word[1:2]) * 2
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [letter_counts, codes_of_parts])
+def test_ord_of_strings_in_lists(function):
+    """It was an internal error; of a string that is no character Python raises TypeError."""
+    words = ["ABC", "DEF", "XYZ", "QRS"] * 20
+    items = list("".join(words)) if function is letter_counts else words
+    compiled = decorate(function, jit=False, tiering=False)
+    assert compiled(items) == function(items)
+    assert len(compiled.variants) == 1
+    for wrong in ("", "AB"):
+        with pytest.raises(TypeError) as expected:
+            function([*items, wrong] if function is letter_counts else [*items, wrong[:1]])
+        with pytest.raises(TypeError) as found:
+            compiled([*items, wrong] if function is letter_counts else [*items, wrong[:1]])
+        assert str(found.value) == str(expected.value)

@@ -19,12 +19,12 @@ from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.records import PooledRecord, Record, are_records
 from fusejit.tracer.carried.regions import Region, RegionNames, describe
-from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_like
+from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, zeros_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.lists.item_forms import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.ops.number_values import number_value, zero
-from fusejit.tracer.ops.union_types import has_type, narrowed, type_of
+from fusejit.tracer.ops.number_values import number_value
+from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
@@ -334,16 +334,13 @@ class LoopRegion(Region):
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
             if self.is_recursion and form is not None and Undefined.is_unbound(held):
-                held, form = tuple_of(form[0], form[1:]), None
+                held, form = form, None
             if self.decided("list start", name) and Undefined.is_unbound(held):
                 held, form = TracedList(self.trace, (*self.visit, name, "start")), None
             if name in self.dead:
                 self._before[name] = held
-            elif form is not None and held is None:
-                parts = self.taken_apart(name, tuple_of(form[0], form[1:]), may_be_none=True)
-                self._before |= parts | {flag_of(name): False}
             else:
-                self._before |= self.taken_apart(name, held, may_be_none=form is not None)
+                self._before |= self.taken_apart_as(form, name, held)
         return self._before
 
     def carry(self, one: Carried) -> None:
@@ -379,8 +376,8 @@ class LoopRegion(Region):
             if not is_tuple_like(held, kind, len(items), flag is not None):
                 is_none = held is None or isinstance(held, OptionalTuple)
                 if is_none and (issubclass(kind, PooledRecord) or not issubclass(kind, Record)):
-                    zeros = (zero(type_of(self.carried[item].seen)) for item in items)
-                    self.decide((kind, *zeros), "tuple", name)
+                    seen = {item: one.seen for item, one in self.carried.items()}
+                    self.decide(zeros_like(self.put_together(name, seen)), "tuple", name)
                 self.peel_or_refuse(name, tuple_of(kind, items), held)
 
     def _find_tuples(self, names: Mapping[str, Any]) -> None:
@@ -388,8 +385,8 @@ class LoopRegion(Region):
         for name in self.names if self.is_recursion else ():
             held = narrowed(self.look_up(names, name))
             is_new = name not in self._tuples and Undefined.is_unbound(self.before(name))
-            if is_new and is_tuple(held) and all(map(has_type, held)):
-                self.decide((type(held), *(zero(type_of(item)) for item in held)), "tuple", name)
+            if is_new and is_tuple(held) and is_of_numbers(held):
+                self.decide(zeros_like(held), "tuple", name)
 
     def require_list(self, name: str) -> None:
         """Trace a recursion again with an empty list where a name held nothing before."""

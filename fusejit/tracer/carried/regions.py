@@ -286,17 +286,29 @@ class Region:
         if held is None:
             return {name: obj}
         may_be_none |= isinstance(obj, OptionalTuple)
+        items = self.name_parts(name, held, may_be_none=may_be_none)
+        forms = [self.decided("tuple", item) for item in items]
+        inner = [*map(self.taken_apart_as, forms, items, held)]
+        made = {n: o for part in inner for n, o in part.items()}
+        if may_be_none:
+            made[flag_of(name)] = obj.tag if isinstance(obj, OptionalTuple) else True
+        return made
+
+    def taken_apart_as(self, form: Any, name: str, obj: Any) -> dict[str, Any]:
+        """The same of a tuple that may be None if it has a ``form``: numbers that nothing reads."""
+        if form is None or obj is not None:
+            return self.taken_apart(name, obj, may_be_none=form is not None)
+        return self.taken_apart(name, form, may_be_none=True) | {flag_of(name): False}
+
+    def name_parts(self, name: str, held: Any, *, may_be_none: bool) -> list[str]:
+        """The names of the items of a tuple that ``name`` holds."""
         flag = flag_of(name) if may_be_none else None
         items = [f"{name}[{k}]" for k in range(len(held))]
         self._tuples[name] = (type(held), items, flag)
         parts = [*items, *([] if flag is None else [flag])]
         self.live |= set(parts if name in self.live else ())
         self.definitely_assigned |= set(parts if name in self.definitely_assigned else ())
-        inner = [self.taken_apart(n, o) for n, o in zip(items, held, strict=True)]
-        made = {n: o for part in inner for n, o in part.items()}
-        if flag is not None:
-            made[flag] = obj.tag if isinstance(obj, OptionalTuple) else True
-        return made
+        return items
 
     def _carried_attributes(self) -> list[Attribute]:
         """The attributes that this region and those around it carry."""

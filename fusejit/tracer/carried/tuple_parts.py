@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.carried.records import Record, pooled_record, record_of, take_apart
-from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.ops.number_values import zero
+from fusejit.tracer.ops.union_types import has_type, type_of
+from fusejit.tracer.values.containers import is_tuple, tuple_of
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
 from fusejit.tracer.values.union_scalar import OptionalTuple
 
@@ -26,6 +28,20 @@ def items_of(obj: Any) -> Any:
     if isinstance(obj, OptionalTuple):
         obj = obj.items
     return obj if is_tuple(obj) or isinstance(obj, Record) else pooled_record(obj)
+
+
+def is_of_numbers(obj: Any) -> bool:
+    """Whether an object is a number or a string, or a tuple of such."""
+    parts = items_of(obj)
+    return has_type(obj) if parts is None else all(map(is_of_numbers, parts))
+
+
+def zeros_like(obj: Any) -> Any:
+    """A tuple of numbers that nothing reads, or one such number."""
+    parts = items_of(obj)
+    if parts is None:
+        return zero(type_of(obj))
+    return tuple_of(type(parts), [*map(zeros_like, parts)])
 
 
 def flag_of(name: str) -> str:

@@ -11,9 +11,8 @@ from fusejit.tracer.carried.containers import OWNED, require_container
 from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.numbers import widen_type
 from fusejit.tracer.carried.regions import is_array, same_object
-from fusejit.tracer.carried.tuple_parts import items_of
+from fusejit.tracer.carried.tuple_parts import is_of_numbers, items_of, zeros_like
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.ops.number_values import zero
 from fusejit.tracer.ops.traced_text import OF_TEXT, is_string
 from fusejit.tracer.ops.union_types import has_type, type_of, union
 from fusejit.tracer.values.pooled_objects import pooled
@@ -53,9 +52,10 @@ class Unchanged(Carried):
             require_form(loop, name, seen, now)
             require_own_memory(loop, name, now)
             loop.decide(True, "loop_buffer", name)
-        elif seen is None and _is_tuple_or_none(now):
-            parts = items_of(now)
-            loop.decide((type(parts), *(zero(type_of(part)) for part in parts)), "tuple", name)
+        elif seen is None and items_of(now) is not None and is_of_numbers(now):
+            if not _may_be_none(now):
+                loop.peel_first()
+            loop.decide(zeros_like(items_of(now)), "tuple", name)
         else:
             loop.trace.owned(Displays).require_traced(loop.trace, seen)
             loop.peel_or_refuse(name, seen, now)
@@ -65,7 +65,6 @@ class Unchanged(Carried):
         return self._left
 
 
-def _is_tuple_or_none(obj: Any) -> bool:
-    """Whether an object may be a tuple of numbers or None, or is one that is known by a number."""
-    may_be = isinstance(obj, OptionalTuple) or pooled(obj) is not None
-    return may_be and all(map(has_type, items_of(obj)))
+def _may_be_none(obj: Any) -> bool:
+    """Whether an object may be None, or may be in other iterations, as one with a number may."""
+    return isinstance(obj, OptionalTuple) or pooled(obj) is not None

@@ -46,7 +46,7 @@ from fusejit.tracer.carried.regions import (
     is_held,
     same_object,
 )
-from fusejit.tracer.carried.tuple_parts import flag_of, items_of
+from fusejit.tracer.carried.tuple_parts import flag_of, item_at, items_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import request_pools
@@ -308,19 +308,23 @@ class TracedIf(Region):
             if self.decided("record", name) and not any(o is None for o in pair):
                 parts_of = [take_apart(o, self._carried_attributes()) for o in pair]
                 pair = tuple(o if r is None else r for o, r in zip(pair, parts_of, strict=True))
-            shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
-            may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
-            for side, obj in zip(sides, pair, strict=True):
-                if shown is None or not all(_is_like(o, shown) for o in pair):
-                    side[name] = obj
-                elif isinstance(obj, Undefined):
-                    side.update(dict.fromkeys(self.taken_apart(name, shown, may_be_none), obj))
-                elif obj is None:
-                    parts = self.taken_apart(name, shown, may_be_none)
-                    side.update(dict.fromkeys(parts, ABSENT) | {flag_of(name): False})
-                else:
-                    side.update(self.taken_apart(name, obj, may_be_none))
+            self._take_apart(sides, name, pair)
         return sides
+
+    def _take_apart(
+        self, sides: tuple[dict[str, Any], dict[str, Any]], name: str, pair: tuple[Any, ...]
+    ) -> None:
+        """What a name holds in either block, by its parts if it is a tuple in both, or None."""
+        shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
+        if shown is None or not all(_is_like(o, shown) for o in pair):
+            for side, obj in zip(sides, pair, strict=True):
+                side[name] = obj
+            return
+        may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
+        for place, part in enumerate(self.name_parts(name, shown, may_be_none=may_be_none)):
+            self._take_apart(sides, part, tuple(_part_of(o, place) for o in pair))
+        for side, obj in zip(sides, pair if may_be_none else (), strict=False):
+            side[flag_of(name)] = obj if isinstance(obj, Undefined) else item_at(obj, "?")
 
     def _is_around(self, obj: Any) -> bool:
         """Whether an object is an array that was made before the conditional."""
@@ -341,15 +345,19 @@ def _untold(branches: Branches, why: str) -> Joined:
     return Same(branches, Undefined(branches.name, why, span=current_span()))
 
 
-def _is_like(obj: Any, other: Any) -> bool:
-    """Whether an object is a tuple of the same form, or whatever a name holds that is not bound."""
+def _is_like(obj: Any, shown: Any) -> bool:
+    """Whether an object is a tuple of the same length, or whatever a name holds without one."""
     if isinstance(obj, Undefined) or obj is None:
         return True
-    parts, others = items_of(obj), items_of(other)
-    if others is None:
-        return parts is None
-    is_same_kind = type(parts) is type(others) and len(parts) == len(others)
-    return is_same_kind and all(map(_is_like, parts, others))
+    parts = items_of(obj)
+    return type(parts) is type(shown) and len(parts) == len(shown)
+
+
+def _part_of(obj: Any, place: int) -> Any:
+    """An item of what is a tuple, or None, or not bound."""
+    if isinstance(obj, Undefined):
+        return obj
+    return ABSENT if obj is None else items_of(obj)[place]
 
 
 def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:

@@ -355,7 +355,7 @@ for _name in _RANGES:
 
 @primitive(ord)
 def _ord(text: Any) -> Any:
-    return text.point() if isinstance(text, TracedText) else NotImplemented
+    return NotImplemented if type(text) is str or not is_string(text) else text.point()
 
 
 @primitive(chr)

@@ -21,7 +21,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.columns.list_columns import TextClass
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Block
+from fusejit.ir.ops import Assert, Block
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
@@ -31,8 +31,14 @@ from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.places import ends_of, place_of
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import emit_scalar
-from fusejit.tracer.ops.kernel_numbers import is_kernel_number, is_number, truth_of
+from fusejit.tracer.ops.kernel_numbers import (
+    as_kernel_number,
+    is_kernel_number,
+    is_number,
+    truth_of,
+)
 from fusejit.tracer.ops.traced_text import TEXT_OPS, TracedText, compared, is_string
 from fusejit.tracer.program.fallback import Retrace, catcher
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
@@ -174,6 +180,14 @@ class StringView(TracedContainer):
         if catcher():  # Python raises ValueError for others
             self.refuse("makes a number of a string that may be none")
         return self.trace.inlined(string_methods.integer, (self,))
+
+    def point(self) -> Any:
+        """``ord(text)``; Python raises TypeError for strings of other lengths."""
+        is_one = as_kernel_number(truth_of(self.size() == 1)).value()
+        reason = "ord() is given a character"
+        self.trace.emit(Assert(condition=is_one, reason=reason, error=LEFT_TO_PYTHON))
+        character = self.character(_ZERO)
+        return ord(character) if type(character) is str else character.point()
 
     def methods(self) -> frozenset[str]:
         """Those of Python's strings that are compiled."""

@@ -174,4 +174,4 @@ def test_the_clock_is_asked_where_a_list_leaves() -> None:
     state = dispatcher_of(fused)
     assert state is not None
     assert len(state.variants) == 1
-    assert state.tiering.trial is not None
+    assert state.tiering.timed_trials
