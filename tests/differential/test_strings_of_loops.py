@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit_testing.oracle import check
+from fusejit_testing.oracle import check, decorate
 
 RNG = np.random.default_rng(3)
 CALLS = [(RNG.normal(size=n),) for n in (5, 20, 0)]
