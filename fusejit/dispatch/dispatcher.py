@@ -89,7 +89,11 @@ class Dispatcher:
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
         self.raised = RaisedCalls(state, self.tiering.count_raised)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
-        state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
+        state.inline_cache = InlineCache(
+            state.entry_stub.install_launcher,
+            self.tiering.launchers,
+            self.installer.install_unasked,
+        )
         state.entry_stub.connect(self.dispatch_miss, self.recover)
         if not state.options.enabled:
             state.entry_stub.install_launcher(self.disabled)

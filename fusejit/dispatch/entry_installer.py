@@ -7,7 +7,7 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
-from fusejit.codegen.launcher.call_guard import CallGuard
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
 from fusejit.dispatch.call_signatures import NEW_VALUE_REASON, CallSignatures
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
@@ -15,6 +15,9 @@ from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.outcome import MISS, Outcome
 from fusejit.segments.segmented import SegmentedFunction
+
+FIRST_UNASKED = 16  # calls that pass at first, of which none is looked at
+UNASKED = 4096  # of all ways that Python serves calls, before these are asked again
 
 
 class EntryInstaller:
@@ -55,7 +58,13 @@ class EntryInstaller:
                 return True
 
             self._state.inline_cache.record(
-                CacheEntry(guarded(guard, body.run), Priority.SEGMENTS, guard, alone)
+                CacheEntry(
+                    guarded(guard, body.run),
+                    Priority.SEGMENTS,
+                    guard,
+                    alone,
+                    is_python=segmented.runs_interpreted,
+                )
             )
         elif not self._variants.compiled:
             is_for_all = segmented is self._variants.segmented
@@ -69,7 +78,8 @@ class EntryInstaller:
         """
         way = guarded(guard, self._state.run_python)
         alone = partial(self.install_python, guard)
-        entry = CacheEntry(way, Priority.PYTHON, guard if key is None else key, alone)
+        key = guard if key is None else key
+        entry = CacheEntry(way, Priority.PYTHON, key, alone, is_python=True)
         self._state.inline_cache.record(entry)
 
     def install_python(self, guard: CallGuard) -> bool:
@@ -78,6 +88,12 @@ class EntryInstaller:
             return False
         self._entry_stub.install_body(self.own_body(), guard)
         return True
+
+    def install_unasked(self) -> None:
+        """Have the function's own statements serve some calls without asking about arguments."""
+        anything = [Expected(no_array=True) for _ in self._state.arguments.signature.parameters]
+        guard = CallGuard(anything, UNASKED, self._function, unwatched=FIRST_UNASKED)
+        self.install_python(guard)
 
     def own_body(self) -> FunctionBody:
         """The statements of the function."""

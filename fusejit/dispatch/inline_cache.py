@@ -46,12 +46,15 @@ class CacheEntry:
         What it was made of: of two with one key, the newer one is asked.
     install_alone : callable
         Has it serve calls without the others, if that can be; returns whether it does.
+    is_python : bool
+        Whether Python runs the function's own statements.
     """
 
     call: Launch
     rank: Priority
     key: object
     install_alone: Callable[[], bool]
+    is_python: bool = False
 
 
 def guarded(guard: CallGuard, run: Launch) -> Launch:
@@ -73,6 +76,8 @@ class InlineCache:
         Has the entry stub ask something first.
     launchers : callable
         Returns those of all variants, the newest one first.
+    install_unasked : callable
+        Has the function's own statements serve some calls of any kind.
 
     Attributes
     ----------
@@ -81,11 +86,15 @@ class InlineCache:
     """
 
     def __init__(
-        self, install_launcher: Callable[[Launch], None], launchers: Callable[[], list[Launch]]
+        self,
+        install_launcher: Callable[[Launch], None],
+        launchers: Callable[[], list[Launch]],
+        install_unasked: Callable[[], None],
     ) -> None:
         self.chain: Launch | None = None
         self._serve_first = install_launcher
         self._launchers = launchers
+        self._install_unasked = install_unasked
         self._entries: list[CacheEntry] = []
         self._changes = 0
 
@@ -136,12 +145,17 @@ class InlineCache:
             self.chain = rejects
 
     def _chain_of(self, entries: list[CacheEntry]) -> Launch:
-        """Asks one way after the other."""
+        """Asks one way after the other.
+
+        Where all of them are Python, it need not be asked which one serves a call: small functions
+        would take three times as long.
+        """
         calls = [(entry.call, entry) for entry in entries]
-        last, row = entries[0], 0
+        last, row, served = entries[0], 0, 0
+        is_python = all(entry.is_python for entry in entries)
 
         def several(*args: Any) -> Any:
-            nonlocal last, row
+            nonlocal last, row, served
             missed = MISS
             for call, entry in calls:  # noqa: B007
                 result = call(*args)
@@ -150,7 +164,11 @@ class InlineCache:
                 missed = missed if result is MISS else result
             else:
                 return missed
-            if entry is not last:
+            served += 1
+            if is_python and served >= IN_A_ROW and self.chain is several:
+                served = 0
+                self._install_unasked()
+            elif entry is not last:
                 last, row = entry, 0
             elif row < IN_A_ROW:
                 row += 1

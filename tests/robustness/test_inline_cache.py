@@ -9,7 +9,14 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
-from fusejit.dispatch.inline_cache import CHANGES, IN_A_ROW
+from fusejit.dispatch.inline_cache import (
+    CHANGES,
+    IN_A_ROW,
+    CacheEntry,
+    InlineCache,
+    Priority,
+)
+from fusejit.outcome import MISS
 from fusejit_testing.compare import assert_same, clone
 
 
@@ -151,3 +158,26 @@ def test_code_that_is_replaced():
         doubled.__code__ = code
     for dtype in (np.float64, np.int64):
         assert_same(array(dtype) * 2 + 1, fused(array(dtype), 1))
+
+
+@pytest.mark.parametrize("is_python", [True, False])
+def test_where_all_ways_are_pythons_none_is_asked(is_python):
+    """A recursion over lists, dictionaries and strings took three times as long as in Python."""
+    installed, unasked = [], []
+    cache = InlineCache(installed.append, list, lambda: unasked.append(len(served)))
+    served = []
+
+    def entry(kind, is_python):
+        def call(obj):
+            served.append(obj)
+            return MISS if type(obj) is not kind else obj
+
+        return CacheEntry(call, Priority.PYTHON, kind, lambda: True, is_python=is_python)
+
+    for k in range(CHANGES + 2):
+        cache.record(entry((int, str)[k % 2], is_python or k % 2 == 0))
+    chain = installed[-1]
+    assert chain is cache.chain
+    for k in range(3 * IN_A_ROW):
+        assert chain((k, str(k))[k % 2]) == (k, str(k))[k % 2]
+    assert len(unasked) == (3 if is_python else 0)
