@@ -308,12 +308,15 @@ class ObjectLeaf:
 class ObjectsOfClass:
     """The objects of a class that a call has made, ``count`` many, and what their attributes hold.
 
-    Both are results of the graph. An attribute without columns is one of no object.
+    Both are results of the graph. An attribute without columns is one of no object. The first ones
+    are those that the call finds at ``given``; of their attributes some are ``written``.
     """
 
     type: type
     count: int
     attributes: tuple[tuple[str, ItemColumns | None], ...]
+    given: Path | None = None
+    written: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ class LauncherNames:
         self.put(f"{name} = {self.bind('list_class', check.expected)}.columns({text})")
         if check.expected.type is not str:
             self.miss_if(f"{name} is None")
-        for place in range(sum(map(len, check.expected.levels))):
+        for place in range(1 + sum(map(len, check.expected.levels))):  # perhaps objects behind them
             path = check.path.column(ListColumn(check.expected, place))
             self.texts[path] = f"{name}[{place}]"
 

@@ -77,8 +77,10 @@ class LauncherResults(LauncherSteps):
         counts = [self.structure(ResultLeaf(one.count)) for one in structure.classes]
         columns = [self.structure(ResultLeaf(k)) for k in columns_of_classes(structure)]
         classes = self.bind("classes", structure.classes)
-        given = f"{classes}, ({', '.join(counts)},), iter(({''.join(f'{c}, ' for c in columns)}))"
-        self.put(f"objects_of_call = made_objects({given}, {self.texts_of_call or None})")
+        given = ["()" if one.given is None else self.path(one.given) for one in structure.classes]
+        of_classes = f"{classes}, ({', '.join(counts)},), ({', '.join(given)},)"
+        of_columns = f"iter(({''.join(f'{c}, ' for c in columns)})), {self.texts_of_call or None}"
+        self.put(f"objects_of_call = made_objects({of_classes}, {of_columns})")
         self.objects_of_call = "objects_of_call"
 
     def numbering(self, texts: Texts) -> str:

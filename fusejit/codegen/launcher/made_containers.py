@@ -78,18 +78,24 @@ def list_of(
 def made_objects(
     classes: tuple[ObjectsOfClass, ...],
     counts: tuple[int, ...],
+    given: tuple[list[Any], ...],
     columns: Iterator[Any],
     texts: Texts | None,
 ) -> dict[type, list[Any]]:
-    """The objects of each class that a call has made, by their numbers."""
-    pairs = [*zip(classes, counts, strict=True)]
+    """The objects of each class that a call has made, by their numbers; first those ``given``.
+
+    What the program has written of these is written back.
+    """
+    pairs = [*zip(classes, counts, given, strict=True)]
     made: dict[type, list[Any]] = {}
-    for one, count in pairs:
-        made[one.type] = [object.__new__(one.type) for _ in range(count)]
-    for one, count in pairs:
+    for one, count, first in pairs:
+        new = (object.__new__(one.type) for _ in range(count - len(first)))
+        made[one.type] = [*first, *new]
+    for one, count, first in pairs:
         for name, form in one.attributes:
             held = [] if form is None else list_of(form, count, columns, None, texts, made)
-            for obj, value in zip(made[one.type], held, strict=False):
+            start = 0 if name in one.written else len(first)
+            for obj, value in zip(made[one.type][start:], held[start:], strict=False):
                 object.__setattr__(obj, name, value)
     return made
 

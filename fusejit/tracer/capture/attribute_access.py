@@ -40,6 +40,7 @@ from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.strings.string_view import characters_of, needs_places
 from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.pooled_objects import is_given
 from fusejit.tracer.values.undefined import Undefined
 
 _NATIVE_TYPES = (
@@ -147,6 +148,7 @@ class AttributeAccess:
             owner, raw = class_attribute(obj, name)
         if name == "__dict__":
             require_all(obj, "reads all attributes")
+        self._note_given(obj)
         held = read_attribute(obj, name)
         if held is not NotImplemented:
             return held
@@ -256,6 +258,7 @@ class AttributeAccess:
             if method is not None:
                 self._invoke(method, (obj, name, value), {})
                 return
+            self._note_given(obj)
             if write_attribute(obj, name, value):
                 return
             require_number(obj, name, value)
@@ -401,6 +404,12 @@ class AttributeAccess:
         if path is not None and not isinstance(obj, type):
             self._captures.note(path.attribute("__class__"), type(obj))
 
+    def _note_given(self, obj: Any) -> None:
+        """Note the class of an object of a list from outside, whatever it may get later."""
+        if is_given(obj):
+            self._captures.outside(type(obj))
+            self.note_number_of_members(type(obj))
+
     def _class_path(self, obj: Any, owner: type) -> Path | None:
         """A path of ``owner``, a base of the class of ``obj`` (or of ``obj``, a class)."""
         self.note_class(obj)
@@ -408,6 +417,7 @@ class AttributeAccess:
         if known is not None:
             return known
         cls = obj if isinstance(obj, type) else type(obj)
+        self._note_given(obj)
         path = self._captures.path_of(cls)
         if path is None:
             return None

@@ -30,6 +30,13 @@ from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.lists.form_guesses import Guesses
+from fusejit.tracer.lists.given_objects import (
+    GivenObjects,
+    fill_pools,
+    given_objects,
+    names_in,
+    require_alone,
+)
 from fusejit.tracer.lists.item_forms import IDENTITIES
 from fusejit.tracer.lists.nested_list import ListIdentities
 from fusejit.tracer.lists.object_pool import begin_pools
@@ -152,7 +159,10 @@ def _columns_at(trace: Trace, path: Path, obj: Any) -> Any:
     """The list or string at a path, if kernels are to read its items."""
     if type(obj) in (dict, set):
         return argument_table(trace, path, obj)
-    return argument_list(trace, path, obj) if type(obj) is list else argument_text(trace, path, obj)
+    if type(obj) is str:
+        return argument_text(trace, path, obj)
+    made = argument_list(trace, path, obj)
+    return given_objects(trace, path, obj) if made is None else made
 
 
 def new_trace(
@@ -181,6 +191,7 @@ def _trace_once(
     bound = _bound(fn, args, dict(kwargs))
     texts = texts_in(cast(FunctionType, fn))
     trace.given = given_to(cast(FunctionType, fn))
+    trace.owned(GivenObjects).names_read = names_in(fn.__code__)
     with activated(trace):
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
         arguments = {
@@ -189,6 +200,7 @@ def _trace_once(
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, trace.location)
         require_all_strings(trace)
+        require_alone(trace)
         trace.owned(PooledObjects).require_kept(trace)
     verify(traced.graph)
     return traced
@@ -210,6 +222,7 @@ def _begin(trace: Trace, code: CodeType) -> None:
     if IDENTITIES in trace.table:
         trace.owned(ListIdentities).given = TracedList(trace, ("list identities",))
     begin_table(trace, code)
+    fill_pools(trace)
     fill_tables(trace)
 
 

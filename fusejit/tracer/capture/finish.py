@@ -47,7 +47,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph, trace.undoes)
     _require_undoable(trace)
-    trace.owned(OutsideAttributes).require_whole(trace.graph)
+    trace.owned(OutsideAttributes).require_whole(trace)
     refuse_deferred_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)

@@ -199,9 +199,10 @@ class Results:
     def _pools_of(self, arrays: dict[int, TracedArray]) -> list[ObjectPool]:
         """The pools of objects, if the result may have some; their attributes are read here."""
         lists = (a for a in self.trace.owned(ContainersByKey).values() if id(a) in self._lengths)
-        if not self._numbers and not any(map(holds_objects, lists)):
+        objects = self.trace.owned(PooledObjects)
+        if not (self._numbers or objects.are_written() or any(map(holds_objects, lists))):
             return []
-        pools = [*self.trace.owned(PooledObjects).pools.values()]
+        pools = [*objects.pools.values()]
         for pool in pools:
             for part in (pool.objects, *pool.attributes.values()):
                 self._list(part, arrays)
@@ -215,7 +216,8 @@ class Results:
         for pool in pools:
             held = tuple((name, self._filled(one).columns) for name, one in pool.attributes.items())
             count = self._result_index(self._lengths[id(pool.objects)])
-            classes.append(ObjectsOfClass(pool.kind, count, held))
+            given = None if pool.given is None else pool.given.path
+            classes.append(ObjectsOfClass(pool.kind, count, held, given, frozenset(pool.written)))
         return ResultWithObjects(structure, tuple(classes))
 
     def _string(self, obj: StringView, arrays: dict[int, TracedArray]) -> Any:

@@ -19,7 +19,7 @@ from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.records import PooledRecord, Record, are_records
 from fusejit.tracer.carried.regions import Region, RegionNames, describe
-from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, zeros_like
+from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, of_zeros, zeros_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.lists.item_forms import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
@@ -334,7 +334,7 @@ class LoopRegion(Region):
             held = self.look_up(names, name)
             form = self.decided("tuple", name)
             if self.is_recursion and form is not None and Undefined.is_unbound(held):
-                held, form = form, None
+                held, form = of_zeros(form), None
             if self.decided("list start", name) and Undefined.is_unbound(held):
                 held, form = TracedList(self.trace, (*self.visit, name, "start")), None
             if name in self.dead:

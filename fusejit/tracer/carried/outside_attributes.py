@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from fusejit.dataclass import dataclass
 from fusejit.errors import NeedsPython
-from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.host_calls import deferred_ops, is_draw
 from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
@@ -24,6 +23,7 @@ from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, Objects, note_
 from fusejit.tracer.host.effects import emit_effect, may_be_written
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.locations import SourceSpan, current_location, current_span
+from fusejit.tracer.values.pooled_objects import PooledObjects
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 
@@ -158,9 +158,10 @@ class OutsideAttributes:
             effect.location, trace.effects[effect] = written.location, written.span
             self.effects.append(effect)
 
-    def require_whole(self, graph: Graph) -> None:
+    def require_whole(self, trace: Trace) -> None:
         """Refuse exceptions before which Python would have written some of them."""
-        if not self.effects:
+        graph = trace.graph
+        if not self.effects and not trace.owned(PooledObjects).are_written():
             return
         deferred = deferred_ops(graph)
         for op in walk(graph.block):

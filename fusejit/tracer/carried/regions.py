@@ -22,7 +22,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, missing_key
 from fusejit.tracer.carried.records import take_apart
-from fusejit.tracer.carried.tuple_parts import flag_of, item_at, items_of
+from fusejit.tracer.carried.tuple_parts import flag_of, item_at, items_of, of_zeros
 from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
@@ -295,10 +295,10 @@ class Region:
         return made
 
     def taken_apart_as(self, form: Any, name: str, obj: Any) -> dict[str, Any]:
-        """The same of a tuple that may be None if it has a ``form``: numbers that nothing reads."""
+        """The same of a tuple that may be None if it has a ``form``."""
         if form is None or obj is not None:
             return self.taken_apart(name, obj, may_be_none=form is not None)
-        return self.taken_apart(name, form, may_be_none=True) | {flag_of(name): False}
+        return self.taken_apart(name, of_zeros(form), may_be_none=True) | {flag_of(name): False}
 
     def name_parts(self, name: str, held: Any, *, may_be_none: bool) -> list[str]:
         """The names of the items of a tuple that ``name`` holds."""

@@ -37,11 +37,14 @@ def is_of_numbers(obj: Any) -> bool:
 
 
 def zeros_like(obj: Any) -> Any:
-    """A tuple of numbers that nothing reads, or one such number."""
+    """The form of a tuple: its class, then numbers that nothing reads, or the forms of tuples."""
     parts = items_of(obj)
-    if parts is None:
-        return zero(type_of(obj))
-    return tuple_of(type(parts), [*map(zeros_like, parts)])
+    return zero(type_of(obj)) if parts is None else (type(parts), *map(zeros_like, parts))
+
+
+def of_zeros(form: Any) -> Any:
+    """The tuple of such a form."""
+    return tuple_of(form[0], [*map(of_zeros, form[1:])]) if type(form) is tuple else form
 
 
 def flag_of(name: str) -> str:

@@ -134,15 +134,30 @@ class ArgumentList(AnyList):
 
 def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
     """The list at a path, if kernels are to read its items in columns."""
-    key = (*_ARGUMENT, str(path))
-    if path.steps or path.root != "arg":  # perhaps the function asks for little of it
+    key = key_of(path)
+    columns_of = ItemsInColumns.of(items) if may_have_columns(trace, path, items) else None
+    if columns_of is None:
         return None
-    columns_of = ItemsInColumns.of(items)
-    if columns_of is None or type(trace.table.get((key, "list"))) is tuple or not _is_long(items):
-        return None
-    is_only_way = trace.is_bounded and is_large(items, is_segment=trace.is_segment)
-    trace.table[key, "list"] = _ONLY_WAY if is_only_way else True
+    note_way(trace, path, items)
     return columns_of.listed(trace, key, read_columns(trace, path, columns_of.list_class, items))
+
+
+def key_of(path: Path) -> tuple[Any, ...]:
+    """The key of the decisions about a list."""
+    return (*_ARGUMENT, str(path))
+
+
+def may_have_columns(trace: Trace, path: Path, items: list[Any]) -> bool:
+    """Whether a call may make columns of a list."""
+    if path.steps or path.root != "arg":  # perhaps the function asks for little of it
+        return False
+    return type(trace.table.get((key_of(path), "list"))) is not tuple and _is_long(items)
+
+
+def note_way(trace: Trace, path: Path, items: list[Any]) -> None:
+    """Note that a call makes columns of a list, in this attempt."""
+    is_only_way = trace.is_bounded and is_large(items, is_segment=trace.is_segment)
+    trace.table[key_of(path), "list"] = _ONLY_WAY if is_only_way else True
 
 
 class ItemsInColumns:

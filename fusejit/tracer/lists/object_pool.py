@@ -8,13 +8,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusejit.dataclass import dataclass
+from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.lists.item_forms import ObjectForm, has_objects
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.pooled_objects import POOLS, PooledObjects, Refused, refuse_pool
 from fusejit.tracer.values.symbolic_number import affine_number
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The objects from outside with which a pool begins.
+
+    Attributes
+    ----------
+    path : Path
+        Where a call finds them.
+    names : frozenset of str
+        Of all their attributes.
+    of_columns : frozenset of str
+        Of those that columns can hold.
+    """
+
+    path: Path
+    names: frozenset[str]
+    of_columns: frozenset[str]
 
 
 class ObjectPool:
@@ -27,12 +49,21 @@ class ObjectPool:
         The class.
     names : tuple of str
         Of the attributes.
+
+    Attributes
+    ----------
+    given : Given or None
+        Those from outside.
+    written : dict
+        The names of the attributes that the program has written since then.
     """
 
     def __init__(self, trace: Trace, kind: type, names: tuple[str, ...]) -> None:
         self.trace, self.kind = trace, kind
         self.objects = TracedList(trace, ("objects", kind))  # has no items, but a length
         self.attributes = {name: self._attribute(name) for name in names}
+        self.given: Given | None = None
+        self.written: dict[str, None] = {}
 
     def _attribute(self, name: str) -> TracedList:
         key = ("attribute", self.kind, name)
@@ -52,12 +83,24 @@ class ObjectPool:
         """Whether objects have an attribute of their own."""
         return name in self.attributes
 
+    def require(self, name: str) -> None:
+        """Start again where objects from outside have an attribute that the pool has not."""
+        if self.given is None or name in self.attributes or name not in self.given.names:
+            return
+        if name not in self.given.of_columns:
+            what = f"reads {name!r} of {self.kind.__name__} objects from outside"
+            refuse_pool(self.trace, self.kind, what, "keep numbers, strings or tuples in it")
+        self.trace.table[POOLS][self.kind] = (*self.attributes, name)
+        raise Retrace
+
     def load(self, name: str, number: Any) -> Any:
         """What an attribute holds."""
         return self.attributes[name].load(as_affine_number(number))
 
     def store(self, name: str, number: Any, value: Any) -> None:
         """Have it hold something else."""
+        if self.given is not None:
+            self.written[name] = None
         held = self.attributes[name]
         held.store(as_affine_number(number), value)
         held.note_moved()

@@ -24,11 +24,16 @@ _HOOKS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__getsta
 class Pool(Protocol):
     """The attributes of all objects of a class: see `fusejit.tracer.lists.object_pool`."""
 
+    given: Any  # the objects from outside, if there are some
+
     def new(self) -> Any:
         """The number of another object."""
 
     def has(self, name: str) -> bool:
         """Whether objects have an attribute of their own."""
+
+    def require(self, name: str) -> None:
+        """Start again where objects from outside have an attribute that the pool has not."""
 
     def load(self, name: str, number: Any) -> Any:
         """What an attribute holds."""
@@ -118,6 +123,10 @@ class PooledObjects:
             what = f"makes a {type(obj).__name__} whose constructor may not set {lacks!r}"
             refuse_pool(trace, type(obj), what, "set all attributes at the start of __init__")
 
+    def are_written(self) -> bool:
+        """Whether the program changes objects from outside."""
+        return any(pool.written for pool in self.pools.values())
+
     def at(self, kind: type, number: Any) -> Any:
         """An object that stands for the one with a number."""
         obj: Any = object.__new__(kind)
@@ -128,7 +137,10 @@ class PooledObjects:
     def load(self, trace: Trace, obj: Any, name: str) -> Any:
         """What an attribute holds; NotImplemented if the object has no such one of its own."""
         found = self.find(obj)
-        if found is None or not found.pool.has(name):
+        if found is None:
+            return NotImplemented
+        found.pool.require(name)
+        if not found.pool.has(name):
             return NotImplemented
         if id(obj) in self._begun and name not in self._begun[id(obj)][1]:
             what = f"reads {name!r} before the constructor of a {type(obj).__name__} has set it"
@@ -159,7 +171,7 @@ class PooledObjects:
             trace.table[temporary] = False
             raise Retrace
         is_known = kind in pools or any(one.__qualname__ == kind.__qualname__ for one in pools)
-        if not is_known and _may_have_pool(kind):
+        if not is_known and may_have_pool(kind):
             pools[kind] = _names_of(obj)
             raise Retrace
 
@@ -183,6 +195,12 @@ def pooled(obj: Any) -> Pooled | None:
     return None if trace is None else trace.owned(PooledObjects).find(obj)
 
 
+def is_given(obj: Any) -> bool:
+    """Whether an object is, or may be, one from outside that has a number."""
+    found = pooled(obj)
+    return found is not None and found.pool.given is not None
+
+
 def require_no_pooled(function: str, args: tuple[Any, ...]) -> None:
     """Leave to Python a function of C that would look for attributes in an object that has none."""
     for one in args:
@@ -192,7 +210,7 @@ def require_no_pooled(function: str, args: tuple[Any, ...]) -> None:
             require_no_pooled(function, tuple(one))
 
 
-def _may_have_pool(kind: type) -> bool:
+def may_have_pool(kind: type) -> bool:
     """Whether objects of a class hold only what is stored in their attributes."""
     if not all(base.__flags__ & _HEAP_TYPE for base in kind.__mro__[:-1]):
         return False
