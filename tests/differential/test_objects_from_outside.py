@@ -196,7 +196,7 @@ def test_as_python(function, make):
         assert repr(result) == repr(expected)
         assert repr(ours) == repr(theirs)
         assert places(result, ours) == places(expected, theirs)
-        assert all(getattr(o, "history", None) is h for o, h in zip(ours, histories))
+        assert all(getattr(o, "history", None) is h for o, h in zip(ours, histories, strict=True))
     assert len(compiled.variants) == 1
 
 
@@ -308,3 +308,78 @@ def test_a_method_that_is_replaced():
     assert compiled(objects) == run(objects) == 72
     Local.x = property(lambda self: 1)
     assert compiled(objects) == run(objects) == 18
+
+
+class World:
+    def __init__(self, n):
+        self.particles = particles(n)
+        self.time, self.hits = 0.0, 0
+
+    def step(self, dt):
+        for p in self.particles:
+            p.move(dt)
+            if p.x > 5:
+                self.hits += 1
+        self.time += dt
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.step(0.1)
+        return sum(p.energy for p in self.particles)
+
+    def fastest(self, _):
+        return max(self.particles, key=lambda p: p.v)
+
+    def __repr__(self):
+        return f"World({self.particles}, {self.time}, {self.hits})"
+
+
+class Universe:
+    def __init__(self, n):
+        self.world = World(n)
+
+    def momentum(self, start):
+        for p in self.world.particles:
+            start += p.v
+        return start
+
+    def __repr__(self):
+        return f"Universe({self.world})"
+
+
+@pytest.mark.parametrize(
+    ("method", "make"),
+    [
+        *[(one, World) for one in (World.step, World.run, World.fastest)],
+        (Universe.momentum, Universe),
+    ],
+)
+def test_lists_in_attributes(method, make):
+    compiled = decorate(method, jit=False, tiering=False)
+    for n in (8, 40, 5, 40):
+        ours, theirs = make(n), make(n)
+        for _ in range(2):
+            assert repr(compiled(ours, 3)) == repr(method(theirs, 3))
+            assert repr(ours) == repr(theirs)
+    assert len(compiled.variants) == 1
+
+
+SHARED = particles(30)
+
+
+def test_a_list_in_a_global():
+    def run():
+        total = 0.0
+        for p in SHARED:
+            total += p.x
+            p.x += 1
+        return total
+
+    compiled = decorate(run, jit=False, fullgraph=True, tiering=False)
+    before = sum(p.x for p in SHARED)
+    assert compiled() == before
+    SHARED[:] = particles(12)
+    before = sum(p.x for p in SHARED)
+    assert compiled() == before
+    assert sum(p.x for p in SHARED) == pytest.approx(before + 12)
+    assert len(compiled.variants) == 1

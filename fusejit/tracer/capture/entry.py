@@ -33,6 +33,7 @@ from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.lists.given_objects import (
     GivenObjects,
     fill_pools,
+    find_given,
     given_objects,
     names_in,
     require_alone,
@@ -218,6 +219,7 @@ def _bound(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _begin(trace: Trace, code: CodeType) -> None:
     """Trace what comes before the program: the tables of its strings, and of what it is given."""
+    find_given(trace)
     begin_pools(trace)
     if IDENTITIES in trace.table:
         trace.owned(ListIdentities).given = TracedList(trace, ("list identities",))

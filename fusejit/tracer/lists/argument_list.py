@@ -36,7 +36,7 @@ from fusejit.tracer.lists.item_forms import (
 from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.ops.traced_text import TEXT_OPS
 from fusejit.tracer.program.callables import is_named_tuple
-from fusejit.tracer.program.unrolling import is_large
+from fusejit.tracer.program.unrolling import is_large, is_large_attribute
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
 
@@ -135,6 +135,10 @@ class ArgumentList(AnyList):
 def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
     """The list at a path, if kernels are to read its items in columns."""
     key = key_of(path)
+    if not may_have_columns(trace, path, items) or (
+        is_part(path) and not is_large_attribute(items)
+    ):
+        return None
     columns_of = ItemsInColumns.of(items) if may_have_columns(trace, path, items) else None
     if columns_of is None:
         return None
@@ -149,9 +153,12 @@ def key_of(path: Path) -> tuple[Any, ...]:
 
 def may_have_columns(trace: Trace, path: Path, items: list[Any]) -> bool:
     """Whether a call may make columns of a list."""
-    if path.steps or path.root != "arg":  # perhaps the function asks for little of it
-        return False
     return type(trace.table.get((key_of(path), "list"))) is not tuple and _is_long(items)
+
+
+def is_part(path: Path) -> bool:
+    """Whether a list is no argument itself: perhaps the function asks for little of it."""
+    return bool(path.steps) or path.root != "arg"
 
 
 def note_way(trace: Trace, path: Path, items: list[Any]) -> None:

@@ -23,6 +23,7 @@ from fusejit.tracer.lists.argument_list import (
     FEW,
     ArgumentList,
     ItemsInColumns,
+    is_part,
     key_of,
     may_have_columns,
     note_way,
@@ -30,6 +31,7 @@ from fusejit.tracer.lists.argument_list import (
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.item_forms import ObjectForm
 from fusejit.tracer.lists.object_pool import Given, ObjectPool
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.pooled_objects import (
     POOLS,
     PooledObjects,
@@ -39,6 +41,8 @@ from fusejit.tracer.values.pooled_objects import (
     slots_of,
 )
 
+_EARLY = ("given objects",), "found early"
+"""The key of what is found before the program runs, by paths."""
 _SEVERAL = "has several lists of {0} objects from outside"
 
 
@@ -85,6 +89,7 @@ def given_objects(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     rows = ItemsInColumns.of([*attributes_of(kind, names, objects)])
     if rows is None:
         return None
+    _require_early(trace, path, items)
     trace.table.setdefault(POOLS, {})[kind] = names
     note_way(trace, path, items)
     allowed = frozenset(own_names(kind, objects))
@@ -95,6 +100,24 @@ def given_objects(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     attributes = rows.listed(trace, (key, "attributes"), columns)
     others[kind] = _Filled(given, attributes)
     return ArgumentList(trace, key, ObjectForm(kind), [], [numbers])
+
+
+def _require_early(trace: Trace, path: Path, items: list[Any]) -> None:
+    """Start again with a list that is found before the program runs: the pool begins with it."""
+    early = trace.table.setdefault(_EARLY, {})
+    if not is_part(path) or path in early:
+        return
+    for count in range(len(path.steps)):
+        owner = Path(path.root, path.name, path.steps[:count])
+        early.setdefault(owner, trace.captured_reads.seen(owner))
+    early[path] = items
+    raise Retrace
+
+
+def find_given(trace: Trace) -> None:
+    """Find the lists that attributes and globals hold, before the program runs."""
+    for path, obj in [*trace.table.get(_EARLY, {}).items()]:
+        trace.captured_reads.read(path, obj)
 
 
 def _columns_of(kind: type, objects: list[Any]) -> dict[str, None]:

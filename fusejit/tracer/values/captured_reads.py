@@ -101,6 +101,10 @@ class CapturedReads:
         seen = self._paths[path] = self._read(path, obj)
         return seen
 
+    def seen(self, path: Path) -> Any:
+        """What the program has seen at a path; None if it has not looked."""
+        return self._paths.get(path)
+
     def path_of(self, obj: Any) -> Path | None:
         """Where a captured object was found; the launcher reads it before any effect."""
         found = (path for path, seen in self._paths.items() if seen is obj)
