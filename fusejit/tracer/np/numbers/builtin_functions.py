@@ -15,9 +15,9 @@ from fusejit.ir.types import DTYPES, Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.basic import require_int_fits
+from fusejit.tracer.np.numbers.decimals import round_decimals
 from fusejit.tracer.ops.traced_text import converted, is_kernel_string
 from fusejit.tracer.program.fallback import numpy_raises
-from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
 from fusejit.tracer.values.captured_reads import LONG_TEXT
 from fusejit.tracer.values.containers import TracedContainer
@@ -210,13 +210,12 @@ smallest, largest = _extremum(builtins.min, "min"), _extremum(builtins.max, "max
 
 @primitive(builtins.round)
 def round_of(number: Any, *digits: Any) -> Any:
-    """``round(x)``, of a NumPy scalar of the kernel with digits too."""
+    """``round(x)``, ``round(x, digits)``."""
+    if digits == (None,):
+        return PRIMITIVES[builtins.round](number)
     if isinstance(number, TracedArray) and digits:
         if number.kind is Kind.PYTHON:
-            what = (
-                "rounds a Python number to some digits that is known only when compiled code runs"
-            )
-            raise needs_python(what, "use np.round(x, digits)")
+            return round_decimals(number, *digits)
         if number.kind is Kind.SCALAR:
             return PRIMITIVES[np.round](number, *digits)
     return NotImplemented if not isinstance(number, SymbolicNumber) else number.rounded(*digits)
