@@ -67,6 +67,7 @@ LINALG = 6000  # of a small matrix: most of it in Python
 HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
+COLUMN = 900  # of a list that is read
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
 GENERATOR = 400  # of random numbers: its lock, and where its state lies
@@ -154,7 +155,7 @@ def cost_of_sizes(
     for column in filter(_is_column, graph.buffers):
         assert column.origin is not None
         of = column.origin.attr.steps[-1][1].of  # a class of `fusejit.ir.columns.list_columns`
-        ours += of.nanoseconds * estimate.points(column.type.extents)
+        ours += COLUMN + of.nanoseconds * estimate.points(column.type.extents)
     made = made_ns(traced.structure)
     ours += made + sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fusejit.codegen.launcher import native_columns  # noqa: F401  has lists read
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords

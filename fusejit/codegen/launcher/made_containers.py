@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -89,14 +90,14 @@ def made_objects(
     pairs = [*zip(classes, counts, given, strict=True)]
     made: dict[type, list[Any]] = {}
     for one, count, first in pairs:
-        new = (object.__new__(one.type) for _ in range(count - len(first)))
-        made[one.type] = [*first, *new]
+        made[one.type] = [*first, *map(object.__new__, repeat(one.type, count - len(first)))]
     for one, count, first in pairs:
+        is_plain = one.type.__setattr__ is object.__setattr__
+        write: Any = setattr if is_plain else object.__setattr__
         for name, form in one.attributes:
             held = [] if form is None else list_of(form, count, columns, None, texts, made)
             start = 0 if name in one.written else len(first)
-            for obj, value in zip(made[one.type][start:], held[start:], strict=False):
-                object.__setattr__(obj, name, value)
+            deque(map(write, made[one.type][start:], repeat(name), held[start:]), maxlen=0)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, tee
 from operator import countOf, itemgetter
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.columns.number_reader import READ, read_numbers
 from fusejit.ir.results import (
     ItemColumns,
     ListColumns,
@@ -23,6 +24,8 @@ from fusejit.ir.results import (
 
 Column = npt.NDArray[Any]
 _ENCODING = f"utf-32-{sys.byteorder[0]}e"
+READ_BY_CODE, READ_BY_PYTHON, FLAT = 5, 60, 15
+"""Nanoseconds of an item that is read, or put into one list with others."""
 _EXACT = 2.0**53
 """Integers up to here are the same numbers as floats."""
 
@@ -54,14 +57,16 @@ class ListClass:
     levels : tuple
         The dtypes of the columns; those of one level have one length. The code points of all
         strings are the last level.
-    nanoseconds : int
-        That a call takes for an item of a column, about.
     """
 
     type = list
-    nanoseconds = 50
     items: ItemColumns
     levels: tuple[tuple[np.dtype, ...], ...]
+
+    @property
+    def nanoseconds(self) -> int:
+        """That a call takes for an item of a column, about."""
+        return _nanoseconds(self.items)
 
     def columns(self, items: Sequence[Any]) -> tuple[Column, ...] | None:
         """The columns of a list; None if it holds other items."""
@@ -85,7 +90,7 @@ class DictClass:
     """
 
     type = dict
-    nanoseconds = 50
+    nanoseconds = 60
     keys: ListClass
     values: ListClass
     has_dicts: bool = False
@@ -115,7 +120,7 @@ class SetClass:
     """The sets that one variant serves: what their keys are."""
 
     type = set
-    nanoseconds = 50
+    nanoseconds = 60
     keys: ListClass
 
     @property
@@ -178,11 +183,7 @@ def _columns(
         for column in strings.add(items):
             yield column.astype(next(dtypes), copy=False)
     elif isinstance(form, TupleColumns):
-        _require_type(items, form.type)
-        if countOf(map(len, items), len(form.parts)) != len(items):
-            raise _OtherItems
-        for place, part in enumerate(form.parts):
-            yield from _columns([*map(itemgetter(place), items)], part, dtypes, strings)
+        yield from _of_tuples(items, form, dtypes, strings)
     elif isinstance(form, OptionalColumns):
         yield np.array([item is not None for item in items], next(dtypes))
         nothing = _zero(form.item)
@@ -197,6 +198,39 @@ def _columns(
         yield from _columns([*chain.from_iterable(items)], form.item, dtypes, strings)
     else:
         raise _OtherItems
+
+
+def _nanoseconds(form: ItemColumns) -> int:
+    if isinstance(form, TupleColumns):
+        return max(map(_nanoseconds, form.parts))
+    if isinstance(form, ListColumns) and form.item is not None:
+        return FLAT + _nanoseconds(form.item)
+    is_read = isinstance(form, NumberColumn) and form.tags is None and form.types[0] in READ
+    return READ_BY_CODE if is_read else READ_BY_PYTHON
+
+
+def _of_tuples(
+    items: Sequence[Any], form: TupleColumns, dtypes: Iterator[np.dtype], strings: _Strings
+) -> Iterator[Column]:
+    """The columns of the parts of tuples, which are made into lists where it has to be."""
+    length, are_checked = len(form.parts), False
+    for place, part in enumerate(form.parts):
+        if isinstance(part, NumberColumn) and part.tags is None:
+            dtypes, ahead = tee(dtypes)
+            kind = part.types[0]
+            column = read_numbers(items, kind, next(ahead), place, form.type, length)
+            if column is False:
+                raise _OtherItems
+            if column is not None:
+                next(dtypes)
+                yield column
+                continue
+        if not are_checked:
+            are_checked = True
+            _require_type(items, form.type)
+            if countOf(map(len, items), length) != len(items):
+                raise _OtherItems
+        yield from _columns([*map(itemgetter(place), items)], part, dtypes, strings)
 
 
 def _zero(form: ItemColumns) -> Any:
@@ -219,6 +253,12 @@ def _numbers(
     items: Sequence[Any], form: NumberColumn, dtypes: Iterator[np.dtype]
 ) -> Iterator[Column]:
     dtype = next(dtypes)
+    column = None if form.tags is not None else read_numbers(items, form.types[0], dtype)
+    if column is False:
+        raise _OtherItems
+    if column is not None:
+        yield column
+        return
     if form.tags is None and countOf(map(type, items), form.types[0]) == len(items):
         yield np.fromiter(items, dtype, len(items))
         return

@@ -35,7 +35,7 @@ class ObjectsClass:
     """
 
     type = list
-    nanoseconds = 50
+    nanoseconds = 60
     kind: type
     names: tuple[str, ...]
     own_names: frozenset[str]
