@@ -78,6 +78,8 @@ class Options:
         beyond ``max_variants`` replaces the oldest one.
     formats_in_python : bool
         True: text of numbers is made in Python; else the first such number is a constant.
+    varying : frozenset of str
+        Parameters that are given lists of ever other lengths, short ones too.
     on_error : str
         How to compile a segment that may raise after a store and whose bound names are read
         afterwards. ``"undo"``: roll the stores back and let NumPy run the segment.
@@ -102,6 +104,7 @@ class Options:
     is_op: bool = False
     is_general: bool = False
     formats_in_python: bool = False
+    varying: frozenset[str] = frozenset()
     on_error: str = ""
     jit: bool = True
     cache: bool = True

@@ -326,6 +326,7 @@ def trace(
             is_segment=options.is_segment,
             undoes=options.on_error == "undo",
             formats_in_python=options.formats_in_python,
+            varying=options.varying,
             is_bounded=not options.fullgraph,
             is_general=options.is_general,
         )

@@ -54,6 +54,9 @@ class CallSignatures:
             Hashable, set[Hashable]
         ] = {}  # of calls that have a variant, by signature
         self._columns: set[tuple[Hashable, int]] = set()  # arguments whose items kernels read
+        self._lengths: dict[int, int] = {}  # of the first lists, by their places
+        self._varying: frozenset[int] = frozenset()
+        self._tried: frozenset[int] = frozenset()  # of these, for a variant that serves all lengths
         self._waits: Counter[Hashable] = Counter()
         self._uses: OrderedDict[Hashable, int] = OrderedDict()
 
@@ -79,8 +82,19 @@ class CallSignatures:
         contents = self._contents_of(signature, args)
         if contents in known or self._count((signature, contents)) > 1:
             return False
+        new = self.varying(args) - self._tried
+        if new:  # one variant may serve all lengths
+            self._tried |= new
+            return False
         self._waits[signature] += 1
         return True
+
+    def varying(self, args: tuple[Any, ...]) -> frozenset[int]:
+        """The places of the arguments that are lists of ever other lengths."""
+        for place, arg in enumerate(args):
+            if type(arg) is list and self._lengths.setdefault(place, len(arg)) != len(arg):
+                self._varying |= {place}
+        return self._varying
 
     def waited(self, args: tuple[Any, ...]) -> int:
         """How many calls of a signature have waited."""

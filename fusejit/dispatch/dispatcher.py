@@ -383,12 +383,13 @@ class Dispatcher:
                 return made
             return self.splitter.entered(made)
 
-    def options_now(self) -> Options:
+    def options_now(self, args: tuple[Any, ...]) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
         shows = any(v.traced.shows_numbers for v in self.variants.compiled)
-        if not shows or self.options.fullgraph:
-            return self.options
-        return replace(self.options, formats_in_python=True)
+        names = [*self.state.arguments.signature.parameters]
+        varying = frozenset(names[place] for place in self.signatures.varying(args))
+        is_python = shows and not self.options.fullgraph
+        return replace(self.options, formats_in_python=is_python, varying=varying)
 
     def permanent_fallback(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -411,7 +412,8 @@ class Dispatcher:
         most = allowance.left if self.options.is_segment else self.options.compile_seconds
         limit = allowance if self.options.is_segment else allowance.limit(most)
         with compiling(self.function.__name__, limit) as budget:
-            traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
+            options = self.options_now(args)
+            traced = trace(self.function, *self.state.arguments.split(args), options)
             if self.options.on_error and may_raise_deferred(traced.graph):
                 return self.splitter.entered(self.splitter.per_statement(traced, args))
             with self.diagnostics.failing("decide what pays"):

@@ -383,3 +383,21 @@ def test_a_list_in_a_global():
     assert compiled() == before
     assert sum(p.x for p in SHARED) == pytest.approx(before + 12)
     assert len(compiled.variants) == 1
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("make", [particles, lambda n: [Slot(k, 1.0) for k in range(n)]])
+def test_lists_of_ever_other_lengths(make):
+    """Each short length was another variant; two of them show that the length varies."""
+
+    def run(objects, least):
+        count = 0
+        for one in objects:
+            if getattr(one, "x", 1) > least:
+                count += 1
+        return count
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for n in (1, 2, 3, 0, 1, 4, 2, 9, 3, 0, 40, 4, 1, 2):
+        assert compiled(make(n), 0) == run(make(n), 0)
+    assert len(compiled.variants) <= 3

@@ -104,6 +104,7 @@ class Trace:
         self.is_segment = False
         self.given: frozenset[str] | None = None  # of a segment: the whole function's parameters
         self.has_memmaps = False  # whether an array that the program reads is an np.memmap
+        self.varying: frozenset[str] = frozenset()  # parameters for lists of ever other lengths
         self.formats_in_python = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace

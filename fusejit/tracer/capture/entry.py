@@ -85,6 +85,7 @@ def trace_function(
     is_segment: bool = False,
     undoes: bool = False,
     formats_in_python: bool = False,
+    varying: frozenset[str] = frozenset(),
     is_bounded: bool = False,
     is_general: bool = False,
 ) -> TracedFunction:
@@ -104,6 +105,8 @@ def trace_function(
         Whether NumPy takes over where the call would raise after a store, which is undone.
     formats_in_python : bool
         Whether text of numbers is left to Python, as another variant would be needed for each.
+    varying : frozenset of str
+        Parameters that are given lists of ever other lengths.
     is_bounded : bool
         Whether Python runs loops that would be unrolled far: see `tracer.program.unrolling`.
     is_general : bool
@@ -128,6 +131,7 @@ def trace_function(
         trace = new_trace(fn.__name__, table, _definition(fn))
         trace.is_segment = is_segment
         trace.undoes = undoes
+        trace.varying = varying
         trace.formats_in_python = is_segment or formats_in_python
         trace.is_bounded = is_bounded
         trace.is_general = is_general

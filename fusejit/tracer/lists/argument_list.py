@@ -153,7 +153,9 @@ def key_of(path: Path) -> tuple[Any, ...]:
 
 def may_have_columns(trace: Trace, path: Path, items: list[Any]) -> bool:
     """Whether a call may make columns of a list."""
-    return type(trace.table.get((key_of(path), "list"))) is not tuple and _is_long(items)
+    if type(trace.table.get((key_of(path), "list"))) is tuple:
+        return False
+    return _is_long(items) or (path.name in trace.varying and not is_part(path))
 
 
 def is_part(path: Path) -> bool:

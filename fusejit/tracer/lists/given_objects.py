@@ -20,7 +20,6 @@ from fusejit.ir.host import Path
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.argument_list import (
-    FEW,
     ArgumentList,
     ItemsInColumns,
     is_part,
@@ -69,7 +68,7 @@ class GivenObjects(dict[type, _Filled]):
 def given_objects(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
     """The list at a path, if kernels are to read attributes of its items."""
     key, kind = key_of(path), type(items[0]) if items else None
-    if kind is None or len(items) <= FEW or countOf(map(type, items), kind) != len(items):
+    if kind is None or countOf(map(type, items), kind) != len(items):
         return None
     pools = trace.table.get(POOLS, {})
     if not may_have_columns(trace, path, items) or isinstance(pools.get(kind), Refused):
