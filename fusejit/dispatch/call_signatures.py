@@ -90,9 +90,11 @@ class CallSignatures:
         return True
 
     def varying(self, args: tuple[Any, ...]) -> frozenset[int]:
-        """The places of the arguments that are lists of ever other lengths."""
+        """The places of the arguments that are lists of ever other lengths, and not of arrays."""
         for place, arg in enumerate(args):
-            if type(arg) is list and self._lengths.setdefault(place, len(arg)) != len(arg):
+            if type(arg) is not list or (arg and is_a(arg[0], np.ndarray)):
+                continue
+            if self._lengths.setdefault(place, len(arg)) != len(arg):
                 self._varying |= {place}
         return self._varying
 

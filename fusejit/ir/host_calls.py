@@ -138,8 +138,17 @@ def can_undo(graph: Graph) -> bool:
 
 
 def effects_for_good(graph: Graph) -> list[HostCall]:
-    """The effects that cannot be undone: what was printed, or written to an object."""
-    calls = [op for op in walk(graph.block) if isinstance(op, HostCall)]
+    """The effects that cannot be undone: what was printed, or written to an object.
+
+    Those at the end, behind which nothing fails any more, are not meant.
+    """
+    last: set[Op] = set()
+    for op in reversed(graph.block.ops):
+        if isinstance(op, HostCall) and is_effect(op):
+            last.add(op)
+        elif any(isinstance(one, Assert | HostCall) for one in walk(Block(ops=[op]))):
+            break
+    calls = [op for op in walk(graph.block) if isinstance(op, HostCall) and op not in last]
     return [op for op in calls if is_effect(op) and not is_draw(op)]
 
 

@@ -94,7 +94,8 @@ def test_integers_of_tuples_are_contents_and_numbers_of_lists_are_not() -> None:
     assert kinds.waits(((1, 2), [1.5, 2.5]))
     assert not kinds.waits(((1, 2), [1.5, 2.5]))  # come back
     assert not kinds.waits(((0, 1), [7.0, 8.0]))
-    assert kinds.waits(((0, 1), [7.0, 8.0, 9.0]))
+    assert not kinds.waits(((0, 1), [7.0, 8.0, 9.0]))  # one variant may serve all lengths
+    assert kinds.waits(((0, 1), [7.0, 8.0, 9.0, 10.0]))
 
 
 def test_fullgraph_bounds_nothing_but_all_variants() -> None:

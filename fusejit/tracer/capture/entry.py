@@ -25,6 +25,7 @@ from fusejit.tracer.capture.bindings import bind_operations
 from fusejit.tracer.capture.finish import finish
 from fusejit.tracer.capture.front_end import run_traced
 from fusejit.tracer.capture.handlers import handler_of, is_traced
+from fusejit.tracer.carried.outside_attributes import UNDOES
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
@@ -130,7 +131,7 @@ def trace_function(
     for _ in range(MAX_RESTARTS):
         trace = new_trace(fn.__name__, table, _definition(fn))
         trace.is_segment = is_segment
-        trace.undoes = undoes
+        trace.undoes = undoes or UNDOES in table
         trace.varying = varying
         trace.formats_in_python = is_segment or formats_in_python
         trace.is_bounded = is_bounded

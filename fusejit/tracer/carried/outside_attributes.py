@@ -21,10 +21,15 @@ from fusejit.ir.source import Location
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, Objects, note_write
 from fusejit.tracer.host.effects import emit_effect, may_be_written
+from fusejit.tracer.ops.checks import BEYOND_RANGE, EXTENTS_DIFFER
 from fusejit.tracer.program.captures import CaptureRegistry
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import SourceSpan, current_location, current_span
 from fusejit.tracer.values.pooled_objects import PooledObjects
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
+
+UNDOES = ("outside attributes",), "undoes"
+"""The decision to undo stores where a check fails after them: then Python runs the call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +172,12 @@ class OutsideAttributes:
         for op in walk(graph.block):
             is_call = isinstance(op, HostCall) and op.effect is not Effect.PURE
             is_call &= not (is_draw(op) and op.inline)  # which does not raise
-            if op in deferred and op not in self.effects and (is_call or isinstance(op, Assert)):
+            may_raise = isinstance(op, Assert) and op.error not in BEYOND_RANGE
+            if op in deferred and may_raise and not trace.undoes:
+                trace.table[UNDOES] = True
+                raise Retrace
+            may_raise &= getattr(op, "error", "") != EXTENTS_DIFFER
+            if op in deferred and op not in self.effects and (is_call or may_raise):
                 what = "may raise after a store, in a loop that changes attributes of an object"
                 raise NeedsPython.at(op.location, what, "keep the numbers in local names")
 
