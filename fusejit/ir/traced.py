@@ -86,6 +86,8 @@ class TracedFunction:
     lines for `explain` (for example: no source was found, so the function was called untraced).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
     ``made`` are objects that each call makes first, found by ``Path("made", name)``.
+    ``written`` are attributes, by owner and name, that the call writes: its structure is a tuple of
+    its result and of what these hold.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``entry_stubs`` are the decorated functions that were called.
     ``capacities`` has the number of items that each list has room for: a call that needs more
@@ -100,6 +102,7 @@ class TracedFunction:
     notes: list[str] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     made: dict[str, HostExpr] = field(default_factory=dict)
+    written: tuple[tuple[Path, str], ...] = ()
     shows_numbers: bool = False
     library_reads: list[LibraryRead] = field(default_factory=list)
     entry_stubs: tuple[FunctionType, ...] = ()

@@ -58,7 +58,7 @@ def test_all_floats(xs):
 
 
 def test_signs_of_zero():
-    xs = FILL + [-0.001, 0.001, -0.0, 0.0, -0.005, 2.675, 0.5, 1.5, 2.5, -2.5, 1e-300, -1e-300]
+    xs = [*FILL, -0.001, 0.001, -0.0, 0.0, -0.005, 2.675, 0.5, 1.5, 2.5, -2.5, 1e-300, -1e-300]
     assert bits(compiled(xs)) == bits(rounded(xs))
 
 

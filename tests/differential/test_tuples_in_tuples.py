@@ -4,6 +4,8 @@ Where one branch held ``(0, None)`` and the other ``(d, point)``, the tracer ask
 None by its name, an internal error; a loop over such tuples was read item by item.
 """
 
+from itertools import pairwise
+
 import pytest
 
 from fusejit_testing.oracle import decorate
@@ -29,7 +31,7 @@ def largest(points):
 
 def nearest_neighbours(points):
     low = None
-    for a, b in zip(points, points[1:]):
+    for a, b in pairwise(points):
         if low is None or a[0] + b[0] < low[0]:
             low = (a[0] + b[0], (a, b))
     return low

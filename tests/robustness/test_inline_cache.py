@@ -9,13 +9,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
-from fusejit.dispatch.inline_cache import (
-    CHANGES,
-    IN_A_ROW,
-    CacheEntry,
-    InlineCache,
-    Priority,
-)
+from fusejit.dispatch.inline_cache import CHANGES, IN_A_ROW, CacheEntry, InlineCache, Priority
 from fusejit.outcome import MISS
 from fusejit_testing.compare import assert_same, clone
 

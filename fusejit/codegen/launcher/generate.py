@@ -154,7 +154,13 @@ class _Emitter(LauncherResults):
         behind = len(self.lines)  # what is allocated before the first step
         self.steps(self.program.steps)
         self.bind_repeated_results()
-        self.put(f"return {self.structure(self.traced.structure)}")
+        made = self.structure(self.traced.structure)
+        if self.traced.written:
+            self.put(f"made = {made}")
+            for place, (owner, name) in enumerate(self.traced.written, 1):
+                self.put(f"{self.path(owner)}.{name} = made[{place}]")
+            made = "made[0]"
+        self.put(f"return {made}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
         body += [f"    {line}" for line in RAISE_AGAIN]
         body += ["        return WARNS if isinstance(error, Warning) else MISS"]

@@ -36,7 +36,9 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     end_missing(trace)
     trace.owned(OutsideAttributes).write_back(trace)
-    structure = Results(trace, result, location).structure
+    written = trace.owned(OutsideAttributes).objects
+    made = (result, *written.values()) if written else result
+    structure = Results(trace, made, location).structure
     _require_separate_memory(trace)
     for copy in trace.owned(CopiesReadInLoops):  # a later iteration may read it after a store
         copy.require_unchanged_base()
@@ -60,6 +62,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         trace.notes,
         constants=trace.captured_reads.constants,
         made=trace.captured_reads.made,
+        written=tuple(written),
         shows_numbers=trace.shows_numbers,
         library_reads=[*trace.captured_reads.library_reads.values()],
         entry_stubs=tuple(trace.captured_reads.entry_stubs),

@@ -20,7 +20,7 @@ from fusejit.ir.ops import Assert, Effect, HostCall, Op, walk
 from fusejit.ir.source import Location
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import OUTSIDE, Attribute, Objects, note_write
-from fusejit.tracer.host.effects import emit_effect, may_be_written
+from fusejit.tracer.host.effects import emit_effect, is_number_or_text, may_be_written
 from fusejit.tracer.ops.checks import BEYOND_RANGE, EXTENTS_DIFFER
 from fusejit.tracer.program.captures import CaptureRegistry
 from fusejit.tracer.program.fallback import Retrace
@@ -70,11 +70,14 @@ class OutsideAttributes:
     Attributes
     ----------
     effects : list of Op
-        What writes them back.
+        What writes numbers back.
+    objects : dict
+        The arrays and containers that the call writes with its result, by owner and name.
     """
 
     def __init__(self) -> None:
         self.effects: list[Op] = []
+        self.objects: dict[tuple[Path, str], Any] = {}
         self._written: dict[tuple[Any, ...], _Written] = {}
 
     def begin(
@@ -159,6 +162,9 @@ class OutsideAttributes:
             value = written.attribute.held()
             if isinstance(value, Undefined):
                 Undefined.refuse(value)
+            if not is_number_or_text(value):
+                self.objects[owner[1], name] = value
+                continue
             effect = emit_effect("builtins.setattr", (name, value), {}, (owner[1],))
             effect.location, trace.effects[effect] = written.location, written.span
             self.effects.append(effect)
@@ -166,7 +172,8 @@ class OutsideAttributes:
     def require_whole(self, trace: Trace) -> None:
         """Refuse exceptions before which Python would have written some of them."""
         graph = trace.graph
-        if not self.effects and not trace.owned(PooledObjects).are_written():
+        is_written = self.effects or self.objects or trace.owned(PooledObjects).are_written()
+        if not is_written:
             return
         deferred = deferred_ops(graph)
         for op in walk(graph.block):

@@ -23,6 +23,7 @@ from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.callables import CONSTANT_TYPES
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_span, needs_python
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
@@ -151,19 +152,26 @@ def emit_effect(
 def may_be_written(obj: Any, name: str, value: Any) -> bool:
     """Whether an attribute of a captured object can be written once the kernels have run.
 
-    Only numbers, text and None are written, and to the only object of its type: two names could be
-    one object in another call, and what is read of an object is read when the call begins.
+    Numbers, text, None, arrays and containers are written, and to the only object of its type: two
+    names could be one object in another call, and what is read of an object is read when the call
+    begins.
     """
     trace = current_trace()
-    is_number = isinstance(value, SymbolicNumber) or (
-        isinstance(value, TracedArray) and not value.ndim
-    )
-    is_number |= is_union_scalar(value)
-    if not is_number and type(value) not in (*CONSTANT_TYPES, np.bool_):
+    if not is_number_or_text(value) and not isinstance(value, _STORED):
         return False
     if len(trace.captured_reads.paths_to_type(type(obj))) != 1:
         return False
     return "__setattr__" not in _members(type(obj)) and _is_data_attribute(type(obj), name)
+
+
+def is_number_or_text(value: Any) -> bool:
+    """Whether it is a number, a string or None."""
+    is_number = isinstance(value, SymbolicNumber) or is_union_scalar(value)
+    is_number |= isinstance(value, TracedArray) and not value.ndim
+    return is_number or type(value) in (*CONSTANT_TYPES, np.bool_)
+
+
+_STORED = (TracedArray, TracedContainer, list, dict, tuple)
 
 
 def _is_data_attribute(cls: type, name: str) -> bool:

@@ -31,7 +31,6 @@ from fusejit.codegen.launcher.runtime import marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
-from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import host_environment, interpret
 from fusejit.ir.results import (
     CharactersLeaf,
@@ -54,7 +53,7 @@ from fusejit.ir.results import (
 )
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.write_access import WriteAccess
-from fusejit.path_resolver import closure_cells
+from fusejit.path_resolver import resolver
 from fusejit_testing.compare import (
     EXACT,
     Bound,
@@ -198,18 +197,7 @@ def compare_outcomes(
 # ------------------------------------------------------------------------------- the interpreter
 def paths_of(traced: TracedFunction, arguments: Mapping[str, Any], function: Function) -> Any:
     """Finds outside objects for the interpreter."""
-    cells = {n: c.cell_contents for n, c in closure_cells(function).items()}
-    roots: dict[str, Mapping[str, Any]] = {
-        "arg": arguments,
-        "global": function.__globals__,
-        "closure": cells,
-        "const": traced.constants,
-    }
-
-    def find(path: Path) -> Any:
-        return path.found_from(roots[path.root][path.name])
-
-    return find
+    return resolver(function, arguments, traced)
 
 
 def named_arguments(function: Function, args: tuple[Any, ...]) -> dict[str, Any]:
@@ -249,7 +237,8 @@ def assemble(
         case ResultWithObjects():
             counts = tuple(int(results[one.count]) for one in structure.classes)
             held = (results[index] for index in columns_of_classes(structure))
-            objects = made_objects(structure.classes, counts, held, texts)
+            given = tuple(() if c.given is None else paths(c.given) for c in structure.classes)
+            objects = made_objects(structure.classes, counts, given, held, texts)
             return part(structure.result)
         case ObjectLeaf():
             return objects[structure.type][int(results[structure.number])]
@@ -309,7 +298,10 @@ def interpreted(traced: TracedFunction, graph: Graph, function: Function) -> Fun
         paths = paths_of(traced, given, function)
         host = host_environment(graph, paths)
         results = _own_objects(interpret(graph, paths), arrays_in([*given.values()]))
-        return assemble(traced.structure, results, paths, host)
+        made = assemble(traced.structure, results, paths, host)
+        for place, (of, name) in enumerate(traced.written, 1):
+            setattr(paths(of), name, made[place])
+        return made[0] if traced.written else made
 
     return call
 
