@@ -183,6 +183,7 @@ _OPERATORS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("eq", operator.eq, "{0} == {1}"),
     ("ne", operator.ne, "{0} != {1}"),
     ("not", operator.not_, "not {0}"),
+    ("is_not", operator.is_not, "{0} is not {1}"),
     ("and", lambda a, b: bool(a) and bool(b), "bool({0}) and bool({1})"),
     ("or", lambda a, b: bool(a) or bool(b), "bool({0}) or bool({1})"),
 )

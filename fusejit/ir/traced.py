@@ -86,8 +86,8 @@ class TracedFunction:
     lines for `explain` (for example: no source was found, so the function was called untraced).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
     ``made`` are objects that each call makes first, found by ``Path("made", name)``.
-    ``written`` are attributes, by owner and name, that the call writes: its structure is a tuple of
-    its result and of what these hold.
+    ``written`` are attributes, by owner and name, and lists, without a name, that the call writes:
+    its structure is a tuple of its result and of what these hold.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``entry_stubs`` are the decorated functions that were called.
     ``capacities`` has the number of items that each list has room for: a call that needs more

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.estimated_work import ASSUMED, UNTIL, payload_ps
 from fusejit.ir.graph import Graph
@@ -40,7 +40,7 @@ from fusejit.ir.ops import (
 from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Buffer, Value
-from fusejit.tiering.list_costs import KERNELS, list_memory, made_ns
+from fusejit.tiering.list_costs import KERNELS, MADE_ITEM, list_memory, made_ns
 
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers
@@ -136,7 +136,9 @@ def estimate_cost(
             sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
         except KeyError:  # the size of a result of a host call
             sizes[symbol.name] = ASSUMED
-    return cost_of_sizes(traced, sizes, is_segment=is_segment)
+    made = cost_of_sizes(traced, sizes, is_segment=is_segment)
+    lists = (find(path) for path, name in traced.written if not name)
+    return replace(made, compiled_ns=made.compiled_ns + MADE_ITEM * sum(map(len, lists)))
 
 
 def cost_of_sizes(

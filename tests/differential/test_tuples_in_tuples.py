@@ -4,8 +4,6 @@ Where one branch held ``(0, None)`` and the other ``(d, point)``, the tracer ask
 None by its name, an internal error; a loop over such tuples was read item by item.
 """
 
-from itertools import pairwise
-
 import pytest
 
 from fusejit_testing.oracle import decorate
@@ -31,7 +29,7 @@ def largest(points):
 
 def nearest_neighbours(points):
     low = None
-    for a, b in pairwise(points):
+    for a, b in zip(points, points[1:]):  # noqa: B905, RUF007
         if low is None or a[0] + b[0] < low[0]:
             low = (a[0] + b[0], (a, b))
     return low

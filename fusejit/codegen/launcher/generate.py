@@ -158,7 +158,8 @@ class _Emitter(LauncherResults):
         if self.traced.written:
             self.put(f"made = {made}")
             for place, (owner, name) in enumerate(self.traced.written, 1):
-                self.put(f"{self.path(owner)}.{name} = made[{place}]")
+                target = f".{name}" if name else "[:]"  # an attribute, or the items of a list
+                self.put(f"{self.path(owner)}{target} = made[{place}]")
             made = "made[0]"
         self.put(f"return {made}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]

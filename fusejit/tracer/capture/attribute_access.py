@@ -26,6 +26,7 @@ from fusejit.tracer.carried.attributes import read_attribute, write_attribute
 from fusejit.tracer.carried.missing_attributes import present, require_all, require_number
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.keyed.known_dicts import known_dict
+from fusejit.tracer.lists.changed_lists import ask_to_change
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up, read_list
 from fusejit.tracer.np.arrays.index_tricks import ITEMS_OF
 from fusejit.tracer.ops.union_operators import object_of_maybe
@@ -347,6 +348,7 @@ class AttributeAccess:
     def _refuse_write(self, obj: Any, part: str) -> None:
         path = self._captures.path_of(obj)
         if path is not None:
+            ask_to_change(path, obj)
             what = f"writes {part} to {self._captures.described(path)}"
             raise needs_python(what, _write_remedy(obj))
         if isinstance(obj, (ModuleType, type)) or (

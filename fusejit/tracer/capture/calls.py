@@ -26,6 +26,7 @@ from fusejit.tracer.flow.same_objects import same_object
 from fusejit.tracer.host.generator_draws import GENERATORS, draw
 from fusejit.tracer.host.python_draws import OF_MODULE
 from fusejit.tracer.keyed.known_dicts import known_dict
+from fusejit.tracer.lists.changed_lists import ask_to_change
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.ops.kernel_numbers import is_kernel_integer
@@ -302,6 +303,7 @@ class Calls:
             if path is None and is_method_in_c(function):
                 path = self._captures.path_of(function)
             if path is not None:
+                ask_to_change(path, owner)
                 what = f"calls {name} on {self._captures.described(path)}"
                 raise needs_python(what, "fill a list or array of the function, and return it")
         if name in ("str.format", "str.format_map"):

@@ -30,6 +30,7 @@ from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
+from fusejit.tracer.lists.changed_lists import changed_list, fill_changed
 from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.lists.given_objects import (
     GivenObjects,
@@ -167,7 +168,7 @@ def _columns_at(trace: Trace, path: Path, obj: Any) -> Any:
         return argument_table(trace, path, obj)
     if type(obj) is str:
         return argument_text(trace, path, obj)
-    made = argument_list(trace, path, obj)
+    made = changed_list(trace, path, obj, argument_list(trace, path, obj))
     return given_objects(trace, path, obj) if made is None else made
 
 
@@ -231,6 +232,7 @@ def _begin(trace: Trace, code: CodeType) -> None:
     begin_table(trace, code)
     fill_pools(trace)
     fill_tables(trace)
+    fill_changed(trace)
 
 
 def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:

@@ -25,6 +25,7 @@ from fusejit.tracer.carried.missing_attributes import end_missing
 from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.flow.raises import refuse_deferred_raises
 from fusejit.tracer.indexing.integer_overflow import check_overflows
+from fusejit.tracer.lists.changed_lists import written_lists
 from fusejit.tracer.lists.traced_list import Capacities
 from fusejit.tracer.ops.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.program.fallback import Fallback
@@ -36,7 +37,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     end_missing(trace)
     trace.owned(OutsideAttributes).write_back(trace)
-    written = trace.owned(OutsideAttributes).objects
+    written = trace.owned(OutsideAttributes).objects | written_lists(trace)
     made = (result, *written.values()) if written else result
     structure = Results(trace, made, location).structure
     _require_separate_memory(trace)
@@ -49,7 +50,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph, trace.undoes)
     _require_undoable(trace)
-    trace.owned(OutsideAttributes).require_whole(trace)
+    trace.owned(OutsideAttributes).require_whole(trace, writes_more=bool(written))
     refuse_deferred_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)

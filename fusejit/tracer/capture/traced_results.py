@@ -43,6 +43,7 @@ from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
+from fusejit.tracer.lists.changed_lists import ChangedLists
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool, is_shared_pool
 from fusejit.tracer.lists.object_pool import ObjectPool, holds_objects
@@ -130,7 +131,8 @@ class Results:
         elif isinstance(obj, TracedText):
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
-            return self._list(obj, arrays)
+            is_changed = self.trace.owned(ChangedLists).path_of(obj) is not None
+            return obj if is_changed else self._list(obj, arrays)
         elif isinstance(obj, NestedList) and is_in_own_pool(obj):
             self._nested.append(obj.owner)
             self._require_one_name(obj.owner)
@@ -348,7 +350,8 @@ class Results:
             filled, *deleted = map(self._filled, obj.parts())
             return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
-            return self._filled(obj)
+            path = self.trace.owned(ChangedLists).path_of(obj)
+            return self._filled(obj) if path is None else PathLeaf(path)
         if isinstance(obj, TracedDeque) and id(obj) in self._deques:
             items = self._filled(self._deques[id(obj)])
             return replace(items, type=deque, shared=self._number(obj))

@@ -169,11 +169,14 @@ class OutsideAttributes:
             effect.location, trace.effects[effect] = written.location, written.span
             self.effects.append(effect)
 
-    def require_whole(self, trace: Trace) -> None:
-        """Refuse exceptions before which Python would have written some of them."""
+    def require_whole(self, trace: Trace, *, writes_more: bool) -> None:
+        """Refuse exceptions before which Python would have written some of them.
+
+        The call may write more at its end.
+        """
         graph = trace.graph
         is_written = self.effects or self.objects or trace.owned(PooledObjects).are_written()
-        if not is_written:
+        if not is_written and not writes_more:
             return
         deferred = deferred_ops(graph)
         for op in walk(graph.block):

@@ -36,11 +36,14 @@ from fusejit.tracer.lists.item_forms import (
 from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.ops.traced_text import TEXT_OPS
 from fusejit.tracer.program.callables import is_named_tuple
+from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.unrolling import is_large, is_large_attribute
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
 
 _ARGUMENT = ("argument",)
+CHANGES = "changes"
+"""The decision that the program changes a list: see `fusejit.tracer.lists.changed_lists`."""
 _ONLY_WAY = "too long to be read item by item"
 FEW = 4  # items of a list that is read item by item
 _Forms = list[ItemForm]
@@ -62,6 +65,7 @@ class ArgumentList(AnyList):
     """
 
     num_moves = 0
+    may_change = False  # whether the program may be given a list that it can change
 
     def __init__(
         self,
@@ -86,9 +90,21 @@ class ArgumentList(AnyList):
         """Whether its items are lists."""
         return isinstance(self.form, ListForm)
 
+    def is_flat(self) -> bool:
+        """Whether its items are no lists."""
+        return not self.holds_lists()
+
     def may_be_another(self) -> bool:
         """Each call decides which object it is."""
         return True
+
+    @property
+    def path(self) -> Path:
+        """Where a call finds the first column."""
+        origin = self._columns[0].storage.to_buffer().origin
+        assert origin is not None
+        path: Path = origin.attr
+        return path
 
     def length(self) -> AffineExpr:
         """The number of items, which each call knows."""
@@ -96,7 +112,11 @@ class ArgumentList(AnyList):
         return extent
 
     def set_length(self, length: AffineExpr) -> None:
-        """Refuse to change it."""
+        """Start again with a list that may be changed, if there may be one."""
+        table = self.trace.table
+        if self.may_change and (self.key, CHANGES) not in table and not self.holds_lists():
+            table[self.key, CHANGES] = True
+            raise Retrace
         self.refuse("changes a list from outside", "change a copy: xs = xs[:]")
 
     def require_room(self, length: AffineExpr) -> None:
@@ -143,7 +163,9 @@ def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     if columns_of is None:
         return None
     note_way(trace, path, items)
-    return columns_of.listed(trace, key, read_columns(trace, path, columns_of.list_class, items))
+    made = columns_of.listed(trace, key, read_columns(trace, path, columns_of.list_class, items))
+    made.may_change = not is_part(path) and not trace.is_segment
+    return made
 
 
 def key_of(path: Path) -> tuple[Any, ...]:
@@ -155,7 +177,8 @@ def may_have_columns(trace: Trace, path: Path, items: list[Any]) -> bool:
     """Whether a call may make columns of a list."""
     if type(trace.table.get((key_of(path), "list"))) is tuple:
         return False
-    return _is_long(items) or (path.name in trace.varying and not is_part(path))
+    is_asked = path.name in trace.varying or (key_of(path), CHANGES) in trace.table
+    return _is_long(items) or (is_asked and not is_part(path))
 
 
 def is_part(path: Path) -> bool:

@@ -53,6 +53,8 @@ class CapturedReads:
         Arrays captured at trace time, by the name of their path ``const:k0``.
     made : dict
         How each call makes objects before its kernels run, by the name of their path ``made:m0``.
+    lists : dict of Path to list or dict
+        Those of the traced call.
     originals : dict of Path to np.ndarray
         Arrays of the traced call.
     containers : list of (object, items, Path)
@@ -73,6 +75,7 @@ class CapturedReads:
         self.checks: list[PathCheck] = []
         self.constants: dict[str, Any] = {}
         self.made: dict[str, HostExpr] = {}
+        self.lists: dict[Path, Any] = {}
         self._parts: dict[int, tuple[str, str]] = {}
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
@@ -207,6 +210,8 @@ class CapturedReads:
                 raise unsupported(what, "read it before the attribute is written")
         if kind in (np.ndarray, np.memmap):
             return self._read_array(path, obj)
+        if kind in (list, dict):
+            self.lists[path] = obj
         if kind in (list, str, dict, set) and (seen := self.columns_at(path, obj)) is not None:
             return seen
         if kind is int:

@@ -300,7 +300,10 @@ def interpreted(traced: TracedFunction, graph: Graph, function: Function) -> Fun
         results = _own_objects(interpret(graph, paths), arrays_in([*given.values()]))
         made = assemble(traced.structure, results, paths, host)
         for place, (of, name) in enumerate(traced.written, 1):
-            setattr(paths(of), name, made[place])
+            if name:
+                setattr(paths(of), name, made[place])
+            else:
+                paths(of)[:] = made[place]
         return made[0] if traced.written else made
 
     return call

@@ -1,0 +1,172 @@
+"""Lists from outside that functions change in place: the very list has the new items."""
+
+import pytest
+
+from fusejit import fuse_jit
+from fusejit_testing.oracle import decorate
+
+
+def bubble_sort(xs):
+    n = len(xs)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if xs[j] > xs[j + 1]:
+                xs[j], xs[j + 1] = xs[j + 1], xs[j]
+
+
+def grow(xs):
+    for x in xs[:5]:
+        xs.append(x * 2)
+    return len(xs)
+
+
+def returned(xs):
+    xs[0] = 7
+    return xs, xs[0], xs[:3]
+
+
+def methods(xs):
+    xs.sort()
+    xs.reverse()
+    xs.insert(0, xs[2])
+    del xs[3]
+    return xs.pop()
+
+
+def emptied(xs):
+    total = 0
+    while len(xs) > 3:
+        total += xs.pop()
+    return total
+
+
+def other_name(xs):
+    ys = xs
+    ys[0] = 100
+    return xs[0], ys
+
+
+def perhaps(xs):
+    if xs[0] > 2:
+        xs.append(1)
+    return len(xs)
+
+
+def texts(xs):
+    for i in range(len(xs)):
+        xs[i] = str(xs[i]) + "!"
+    xs.append("z")
+
+
+def places(result, xs):
+    parts = result if isinstance(result, tuple) else (result,)
+    return [part is xs for part in parts]
+
+
+@pytest.mark.parametrize(
+    "function", [bubble_sort, grow, returned, methods, emptied, other_name, perhaps]
+)
+def test_as_python(function):
+    compiled = decorate(function, jit=False, fullgraph=True, tiering=False)
+    for n in (9, 20, 6, 4, 9, 70, 5):
+        ours, theirs = ([(k * 7) % 11 for k in range(n)] for _ in range(2))
+        result, expected = compiled(ours), function(theirs)
+        assert result == expected
+        assert ours == theirs
+        assert places(result, ours) == places(expected, theirs)
+    assert len(compiled.variants) <= 2
+
+
+def test_strings():
+    compiled = decorate(texts, jit=False, tiering=False)
+    for n in (3, 6):
+        ours, theirs = ["a", "bc", "def"] * n, ["a", "bc", "def"] * n
+        compiled(ours)
+        texts(theirs)
+        assert ours == theirs
+
+
+def collected(xs, out):
+    for x in xs:
+        if x > 3:
+            out.append(x)
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_lists_to_be_filled():
+    compiled = decorate(collected, jit=False, tiering=False)
+    cases = [([1, 5, 7, 2, 9, 8], []), ([1, 5, 7, 2], []), ([1, 5, 9, 4, 4, 4], [3.5]), ([], [])]
+    for xs, out in [*cases, *cases]:
+        ours, theirs = [*out], [*out]
+        compiled(xs, ours)
+        collected(xs, theirs)
+        assert ours == theirs
+        assert [*map(type, ours)] == [*map(type, theirs)]
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("first", [False, True])
+def test_lists_that_may_be_one(first):
+    def run(xs, ys):
+        for i in range(len(xs)):
+            xs[i] += ys[len(ys) - 1 - i]
+        return sum(xs)
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for is_one in (first, not first, first):
+        ours, theirs = [*range(9)], [*range(9)]
+        others = (ours, theirs) if is_one else ([*range(9)], [*range(9)])
+        assert compiled(ours, others[0]) == run(theirs, others[1])
+        assert ours == theirs
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_rows_of_a_list_of_lists():
+    def run(rows, xs):
+        for i in range(len(xs)):
+            xs[i] += rows[1][i]
+        return rows[1][0], xs[0]
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for is_row in (False, True, False):
+        ours, theirs = ([[k, k + 1, k + 2, 1, 2, 3] for k in range(6)] for _ in range(2))
+        xs = [rows[1] if is_row else [1, 2, 3, 4, 5, 6] for rows in (ours, theirs)]
+        assert compiled(ours, xs[0]) == run(theirs, xs[1])
+        assert ours == theirs
+        assert xs[0] == xs[1]
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_an_error_leaves_what_python_leaves():
+    def run(xs, k):
+        for i in range(len(xs)):
+            xs[i] += 1
+        return xs[k]
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for n, k in ((8, 3), (8, -1), (8, 9), (9, -20)):
+        ours, theirs = [1] * n, [1] * n
+        outcomes = []
+        for function, xs in ((compiled, ours), (run, theirs)):
+            try:
+                outcomes.append(function(xs, k))
+            except IndexError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        assert ours == theirs
+
+
+def test_a_list_that_grows_is_left_to_python():
+    """Each call takes all items out and puts them back: for a few appends that is too much."""
+
+    def add(out, k):
+        for i in range(20):
+            if i * k % 3:
+                out.append(i * k)
+        return len(out)
+
+    compiled = fuse_jit(add)
+    ours, theirs = [], []
+    for k in range(400):
+        assert compiled(ours, k) == add(theirs, k)
+    assert ours == theirs
