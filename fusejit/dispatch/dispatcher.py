@@ -89,11 +89,8 @@ class Dispatcher:
         self.tiering = TieringPolicy(state, self.installer, self.try_launch)
         self.raised = RaisedCalls(state, self.tiering.count_raised)
         self.splitter = FunctionSplitter(state, self.installer, self.tiering)
-        state.inline_cache = InlineCache(
-            state.entry_stub.install_launcher,
-            self.tiering.launchers,
-            self.installer.install_unasked,
-        )
+        install, unasked = state.entry_stub.install_launcher, self.installer.install_unasked
+        state.inline_cache = InlineCache(install, self.tiering.launchers, unasked)
         state.entry_stub.connect(self.dispatch_miss, self.recover)
         if not state.options.enabled:
             state.entry_stub.install_launcher(self.disabled)
@@ -319,8 +316,7 @@ class Dispatcher:
     def drop(self, variant: Compiled) -> None:
         """Forget a variant."""
         with self.state.lock:
-            kept = tuple(v for v in self.variants.compiled if v is not variant)
-            self.variants.compiled = kept
+            self.variants.compiled = tuple(v for v in self.variants.compiled if v is not variant)
             self.state.inline_cache.forget(no_variant)
             if self.entry_stub.first == self.tiering.launcher_of(variant):
                 self.entry_stub.install_launcher(no_variant)
@@ -386,10 +382,10 @@ class Dispatcher:
     def options_now(self, args: tuple[Any, ...]) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
         shows = any(v.traced.shows_numbers for v in self.variants.compiled)
-        names = [*self.state.arguments.signature.parameters]
-        varying = frozenset(names[place] for place in self.signatures.varying(args))
-        is_python = shows and not self.options.fullgraph
-        return replace(self.options, formats_in_python=is_python, varying=varying)
+        places, names = self.signatures.varying(args), self.state.arguments.signature.parameters
+        varying = frozenset(name for place, name in enumerate(names) if place in places)
+        shows &= not self.options.fullgraph
+        return replace(self.options, formats_in_python=shows, varying=varying)
 
     def permanent_fallback(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

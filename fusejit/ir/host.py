@@ -204,6 +204,12 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     *((f.__name__, f, f"{f.__name__}({{0}})") for f in MAKE_GENERATORS),
     *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )
+HOST_NAMES: dict[str, Callable[..., Any]] = {
+    "bits": generator_address,
+    "twister": twister_address,
+    **{function.__name__: function for function in MAKE_GENERATORS},
+}
+"""What the texts of some ops name."""
 MAY_RAISE = frozenset([*_MATH_FUNCTIONS.split(), *_MATH_OF_TWO, "math_pow", "pow", "int", "round"])
 """Ops that raise for some numbers: the launcher computes them before anything is modified."""
 HOST_OPS: dict[str, HostOp] = {

@@ -23,14 +23,7 @@ from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.columns.list_columns import ListColumn
-from fusejit.ir.host import (
-    HOST_OPS,
-    MAKE_GENERATORS,
-    HostExpr,
-    Path,
-    generator_address,
-    twister_address,
-)
+from fusejit.ir.host import HOST_NAMES, HOST_OPS, HostExpr, Path
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.polynomial import Polynomial
@@ -94,9 +87,7 @@ class LauncherNames:
             "math": math,
             "HOST_OPS": HOST_OPS,
             "is_from_handler": is_from_handler,
-            "bits": generator_address,
-            "twister": twister_address,
-            **{function.__name__: function for function in MAKE_GENERATORS},
+            **HOST_NAMES,
             "matmul": np.matmul,
             "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, repeat
 from typing import Any
 
@@ -79,7 +79,7 @@ def list_of(
 def made_objects(
     classes: tuple[ObjectsOfClass, ...],
     counts: tuple[int, ...],
-    given: tuple[list[Any], ...],
+    given: tuple[Sequence[Any], ...],
     columns: Iterator[Any],
     texts: Texts | None,
 ) -> dict[type, list[Any]]:
@@ -92,7 +92,7 @@ def made_objects(
     for one, count, first in pairs:
         made[one.type] = [*first, *map(object.__new__, repeat(one.type, count - len(first)))]
     for one, count, first in pairs:
-        is_plain = one.type.__setattr__ is object.__setattr__
+        is_plain = vars(object)["__setattr__"] is one.type.__setattr__
         write: Any = setattr if is_plain else object.__setattr__
         for name, form in one.attributes:
             held = [] if form is None else list_of(form, count, columns, None, texts, made)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, tee
 from operator import countOf, itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ class ListClass:
             dtypes = chain.from_iterable(self.levels)
             found = tuple(_columns(items, self.items, dtypes, strings))
             return (*found, points_of("".join(strings))) if strings else found
-        except (_OtherItems, OverflowError):
+        except (_OtherItems, TypeError, OverflowError):
             return None
 
 
@@ -133,8 +133,23 @@ class SetClass:
         return self.keys.columns([*items])
 
 
-ColumnsClass = ListClass | DictClass | SetClass | TextClass
-"""What a call makes columns of."""
+class ColumnsClass(Protocol):
+    """What a call makes columns of: containers, strings, objects in lists."""
+
+    @property
+    def type(self) -> type:
+        """Of these."""
+
+    @property
+    def nanoseconds(self) -> int:
+        """That a call takes for an item of a column, about."""
+
+    @property
+    def levels(self) -> tuple[tuple[np.dtype, ...], ...]:
+        """The dtypes of the columns; those of one level have one length."""
+
+    def columns(self, items: Any) -> tuple[Any, ...] | None:
+        """The columns; None if they cannot hold the items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +166,8 @@ class ListColumn:
         """The column of what the class serves."""
         found = self.of.columns(items)
         assert found is not None
-        return found[self.place]
+        column: Column = found[self.place]
+        return column
 
 
 class _Strings(list[str]):
@@ -219,8 +235,6 @@ def _of_tuples(
             dtypes, ahead = tee(dtypes)
             kind = part.types[0]
             column = read_numbers(items, kind, next(ahead), place, form.type, length)
-            if column is False:
-                raise _OtherItems
             if column is not None:
                 next(dtypes)
                 yield column
@@ -254,8 +268,6 @@ def _numbers(
 ) -> Iterator[Column]:
     dtype = next(dtypes)
     column = None if form.tags is not None else read_numbers(items, form.types[0], dtype)
-    if column is False:
-        raise _OtherItems
     if column is not None:
         yield column
         return

@@ -37,10 +37,13 @@ def read_numbers(
     part: int = -1,
     tuple_class: type = tuple,
     length: int = 0,
-) -> np.ndarray | bool | None:
-    """A column of the numbers of a list, all of one ``kind``; False if they are not.
+) -> np.ndarray | None:
+    """A column of the numbers of a list; None if the list is short, or nobody can read such.
 
-    None if the list is short, or nobody can read such.
+    Raises
+    ------
+    TypeError
+        If not all of them are of one ``kind``.
     """
     if len(items) < LONG or type(items) is not list or READ.get(kind) != dtype:
         return None
@@ -50,4 +53,6 @@ def read_numbers(
     if read is None:
         return None
     column = np.empty(len(items), dtype)
-    return column if read(items, kind, column, part, tuple_class, length) else False
+    if not read(items, kind, column, part, tuple_class, length):
+        raise TypeError
+    return column

@@ -34,12 +34,16 @@ class ObjectsClass:
         Of the tuples of their attributes.
     """
 
-    type = list
     nanoseconds = 60
     kind: type
     names: tuple[str, ...]
     own_names: frozenset[str]
     rows: ListClass
+
+    @property
+    def type(self) -> type:
+        """Of what is read."""
+        return list
 
     @property
     def levels(self) -> tuple[tuple[np.dtype, ...], ...]:

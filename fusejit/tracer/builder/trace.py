@@ -46,6 +46,8 @@ class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
 
     checks: list[PathCheck]
     constants: dict[str, np.ndarray]
+    made: dict[str, HostExpr]
+    lists: dict[Path, Any]
     containers: list[tuple[Any, Any, Path]]
     originals: dict[Path, np.ndarray]
     writeable: set[Path]
@@ -58,6 +60,12 @@ class CapturedReadsOfTrace(CapturedReadsInterface, Protocol):
 
     def paths_to_type(self, kind: type) -> list[Path]:
         """All places where a captured object of a type was found."""
+
+    def seen(self, path: Path) -> Any:
+        """What the program has seen at a path."""
+
+    def make(self, sample: Any, expr: HostExpr) -> None:
+        """Have each call make an object, for which ``sample`` stands in the program."""
 
     def note_part(self, part: str, text: str) -> None:
         """Note a part of a string."""

@@ -300,8 +300,9 @@ class Calls:
                 look_up(owner, args)
                 change_container(owner)
             path = self._captures.path_of(owner)
-            if path is None and is_method_in_c(function):
-                path = self._captures.path_of(function)
+            path = (
+                self._captures.path_of(function) if not path and is_method_in_c(function) else path
+            )
             if path is not None:
                 ask_to_change(path, owner)
                 what = f"calls {name} on {self._captures.described(path)}"

@@ -92,6 +92,7 @@ class Results:
         self._deques: dict[int, TracedList] = {}  # the items of a deque
         self._numbers: dict[int, TracedArray] = {}  # of objects that are in memory
         self._uses: Counter[int] = Counter()
+        self._changed = trace.owned(ChangedLists)
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
@@ -131,8 +132,7 @@ class Results:
         elif isinstance(obj, TracedText):
             arrays[id(obj.number)] = obj.number
         elif isinstance(obj, TracedList):
-            is_changed = self.trace.owned(ChangedLists).path_of(obj) is not None
-            return obj if is_changed else self._list(obj, arrays)
+            return obj if self._changed.path_of(obj) else self._list(obj, arrays)
         elif isinstance(obj, NestedList) and is_in_own_pool(obj):
             self._nested.append(obj.owner)
             self._require_one_name(obj.owner)
@@ -194,8 +194,8 @@ class Results:
 
     def _with_texts(self, structure: ResultStructure, strings: StringTable) -> ResultWithTexts:
         """A result with the strings that have numbers."""
-        parts = (strings.spans, strings.points)
-        arrays = [a for one in parts for a in (self._lengths[id(one)], *self._columns[id(one)])]
+        parts = map(id, (strings.spans, strings.points))
+        arrays = [a for one in parts for a in (self._lengths[one], *self._columns[one])]
         return ResultWithTexts(structure, self.trace.owned(Texts), *map(self._result_index, arrays))
 
     def _pools_of(self, arrays: dict[int, TracedArray]) -> list[ObjectPool]:
@@ -350,7 +350,7 @@ class Results:
             filled, *deleted = map(self._filled, obj.parts())
             return ResultSet(filled, deleted[0] if deleted else None, self._number(obj))
         if isinstance(obj, TracedList):
-            path = self.trace.owned(ChangedLists).path_of(obj)
+            path = self._changed.path_of(obj)
             return self._filled(obj) if path is None else PathLeaf(path)
         if isinstance(obj, TracedDeque) and id(obj) in self._deques:
             items = self._filled(self._deques[id(obj)])
@@ -377,8 +377,7 @@ class Results:
             return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
             path = self.trace.captured_reads.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
-            is_argument = path is not None and path.root == "arg" and not path.steps
-            if path is not None and is_argument:
+            if path is not None and path.root == "arg" and not path.steps:
                 return PathLeaf(path)
             if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
                 return StaticLeaf(obj)

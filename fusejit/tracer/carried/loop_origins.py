@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from fusejit.ir.ops import Write, walk
-from fusejit.tracer.carried.regions import Region, extents_are_captured, is_held, same_object
+from fusejit.tracer.carried.held_arrays import is_held
+from fusejit.tracer.carried.regions import Region, extents_are_captured, same_object
 from fusejit.tracer.ops.origins import Origin, are_tracked, check_own, is_captured, number_of
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.values.array import TracedArray

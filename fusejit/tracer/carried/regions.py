@@ -40,7 +40,6 @@ from fusejit.tracer.program.shared_names import SharedNames
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple, tuple_of
 from fusejit.tracer.values.masked import MaskedElements
-from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, TypeTest, is_union_scalar
@@ -337,20 +336,6 @@ class Region:
         """A value of the type of ``value``, for a result of the op."""
         base = value.name if value.type.rank == 0 else "v"
         return Value(self.trace.unique_name(base), value.type, value.kind, value.order)
-
-
-def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:
-    """Whether another name than ``name`` has an array of a storage, or a container of such."""
-    return any(_holds(held, storage) for other, held in names.items() if other != name)
-
-
-def _holds(held: Any, storage: Storage) -> bool:
-    if isinstance(held, list | tuple | dict):
-        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
-    if not isinstance(held, TracedArray):
-        return False
-    root = held.storage.root
-    return root is storage or storage in root.copied_from
 
 
 def is_array(obj: Any) -> bool:

@@ -8,7 +8,7 @@ from fusejit.tracer.carried.records import Record, pooled_record, record_of, tak
 from fusejit.tracer.ops.number_values import zero
 from fusejit.tracer.ops.union_types import has_type, type_of
 from fusejit.tracer.values.containers import is_tuple, tuple_of
-from fusejit.tracer.values.undefined import ABSENT, UNDEFINED
+from fusejit.tracer.values.undefined import ABSENT, UNDEFINED, Undefined
 from fusejit.tracer.values.union_scalar import OptionalTuple
 
 
@@ -61,3 +61,18 @@ def item_at(obj: Any, place: str) -> Any:
     if held is None:
         return ABSENT if obj is None else UNDEFINED
     return held[at] if at < len(held) else UNDEFINED
+
+
+def is_tuple_as(obj: Any, shown: Any) -> bool:
+    """Whether an object is a tuple of the same length, or whatever a name holds without one."""
+    if isinstance(obj, Undefined) or obj is None:
+        return True
+    parts = items_of(obj)
+    return type(parts) is type(shown) and len(parts) == len(shown)
+
+
+def part_of(obj: Any, place: int) -> Any:
+    """An item of what is a tuple, or None, or not bound."""
+    if isinstance(obj, Undefined):
+        return obj
+    return ABSENT if obj is None else items_of(obj)[place]

@@ -28,6 +28,7 @@ from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
 from fusejit.tracer.carried.attributes import Attribute
 from fusejit.tracer.carried.chosen_results import ChosenResult, OnlyResult, may_be_chosen
 from fusejit.tracer.carried.containers import OWNED, JoinedContainer, join_aliases, joined_container
+from fusejit.tracer.carried.held_arrays import is_held
 from fusejit.tracer.carried.joined import (
     Branches,
     Joined,
@@ -38,15 +39,8 @@ from fusejit.tracer.carried.joined import (
 )
 from fusejit.tracer.carried.prefix_buffers import JoinedRows, PrefixBuffers
 from fusejit.tracer.carried.records import are_records, take_apart
-from fusejit.tracer.carried.regions import (
-    Region,
-    RegionNames,
-    describe,
-    is_array,
-    is_held,
-    same_object,
-)
-from fusejit.tracer.carried.tuple_parts import flag_of, item_at, items_of
+from fusejit.tracer.carried.regions import Region, RegionNames, describe, is_array, same_object
+from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_as, item_at, items_of, part_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import request_pools
@@ -64,7 +58,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.undefined import ABSENT, Undefined
+from fusejit.tracer.values.undefined import Undefined
 from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, TypeTests, is_union_scalar
 
 
@@ -316,13 +310,13 @@ class TracedIf(Region):
     ) -> None:
         """What a name holds in either block, by its parts if it is a tuple in both, or None."""
         shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
-        if shown is None or not all(_is_like(o, shown) for o in pair):
+        if shown is None or not all(is_tuple_as(o, shown) for o in pair):
             for side, obj in zip(sides, pair, strict=True):
                 side[name] = obj
             return
         may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
         for place, part in enumerate(self.name_parts(name, shown, may_be_none=may_be_none)):
-            self._take_apart(sides, part, tuple(_part_of(o, place) for o in pair))
+            self._take_apart(sides, part, tuple(part_of(o, place) for o in pair))
         for side, obj in zip(sides, pair if may_be_none else (), strict=False):
             side[flag_of(name)] = obj if isinstance(obj, Undefined) else item_at(obj, "?")
 
@@ -343,21 +337,6 @@ class TracedIf(Region):
 def _untold(branches: Branches, why: str) -> Joined:
     """What a name holds of which only Python can tell what it is, by running this."""
     return Same(branches, Undefined(branches.name, why, span=current_span()))
-
-
-def _is_like(obj: Any, shown: Any) -> bool:
-    """Whether an object is a tuple of the same length, or whatever a name holds without one."""
-    if isinstance(obj, Undefined) or obj is None:
-        return True
-    parts = items_of(obj)
-    return type(parts) is type(shown) and len(parts) == len(shown)
-
-
-def _part_of(obj: Any, place: int) -> Any:
-    """An item of what is a tuple, or None, or not bound."""
-    if isinstance(obj, Undefined):
-        return obj
-    return ABSENT if obj is None else items_of(obj)[place]
 
 
 def _share_memory(objects: tuple[Any, Any], inside: tuple[Block, Block]) -> bool:

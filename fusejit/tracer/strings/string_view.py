@@ -186,7 +186,7 @@ class StringView(TracedContainer):
         is_one = as_kernel_number(truth_of(self.size() == 1)).value()
         reason = "ord() is given a character"
         self.trace.emit(Assert(condition=is_one, reason=reason, error=LEFT_TO_PYTHON))
-        character = self.character(_ZERO)
+        character: Any = self.character(_ZERO)
         return ord(character) if type(character) is str else character.point()
 
     def methods(self) -> frozenset[str]:

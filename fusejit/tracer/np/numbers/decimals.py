@@ -38,9 +38,9 @@ def round_decimals(number: TracedArray, digits: Any) -> TracedArray:
     if number.dtype.kind != "f":
         return as_kernel_number(number, Kind.PYTHON, number.dtype)
     select = PRIMITIVES[np.where]
-    x = as_kernel_number(number, Kind.SCALAR, F64)
-    power = np.float64(10.0**digits)
-    p = x * power
+    x: Any = as_kernel_number(number, Kind.SCALAR, F64)
+    power: Any = np.float64(10.0**digits)
+    p: Any = x * power
     size = ARRAY_OPS.compute(np.abs, (p,))
     is_between = (size >= _WHOLE) & (size < _AS_IT_IS)
     reason = "a float that is rounded has no more than 16 digits"
