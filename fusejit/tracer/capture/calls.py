@@ -287,22 +287,20 @@ class Calls:
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
             what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
+        owner = getattr(function, "__self__", None)
         if getattr(function, "__name__", "") == "get":
-            owner = getattr(function, "__self__", None)
             look_up(owner, args)
             known = known_dict(owner, args[:1])
             if known is not None:
                 return known.user_attribute("get")(*args, **kwargs)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
-            owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
             if type(owner) in CONTAINERS:
                 look_up(owner, args)
                 change_container(owner)
             path = self._captures.path_of(owner)
-            path = (
-                self._captures.path_of(function) if not path and is_method_in_c(function) else path
-            )
+            if path is None and is_method_in_c(function):
+                path = self._captures.path_of(function)
             if path is not None:
                 ask_to_change(path, owner)
                 what = f"calls {name} on {self._captures.described(path)}"

@@ -37,7 +37,7 @@ from fusejit.tracer.lists.nested_list import NestedList
 from fusejit.tracer.ops.traced_text import TEXT_OPS
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.unrolling import is_large, is_large_attribute
+from fusejit.tracer.program.unrolling import is_large
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
 
@@ -155,16 +155,14 @@ class ArgumentList(AnyList):
 def argument_list(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | None:
     """The list at a path, if kernels are to read its items in columns."""
     key = key_of(path)
-    if not may_have_columns(trace, path, items) or (
-        is_part(path) and not is_large_attribute(items)
-    ):
+    if is_part(path) or not may_have_columns(trace, path, items):
         return None
-    columns_of = ItemsInColumns.of(items) if may_have_columns(trace, path, items) else None
+    columns_of = ItemsInColumns.of(items)
     if columns_of is None:
         return None
     note_way(trace, path, items)
     made = columns_of.listed(trace, key, read_columns(trace, path, columns_of.list_class, items))
-    made.may_change = not is_part(path) and not trace.is_segment
+    made.may_change = not trace.is_segment
     return made
 
 
