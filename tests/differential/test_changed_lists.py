@@ -170,3 +170,44 @@ def test_a_list_that_grows_is_left_to_python():
     for k in range(400):
         assert compiled(ours, k) == add(theirs, k)
     assert ours == theirs
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_lists_in_a_dictionary():
+    def run(graph, xs):
+        for i in range(len(xs)):
+            xs[i] += graph[1][0]
+        return graph[1]
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for is_one in (False, True, False):
+        ours, theirs = ({k: [k, k + 1] * 3 for k in range(80)} for _ in range(2))
+        xs = [graph[1] if is_one else [1, 2, 3, 4, 5, 6] for graph in (ours, theirs)]
+        assert compiled(ours, xs[0]) == run(theirs, xs[1])
+        assert ours == theirs
+        assert xs[0] == xs[1]
+
+
+def test_items_that_stay_are_the_same_objects():
+    def run(xs):
+        for i in range(0, len(xs), 2):
+            xs[i] += 1.5
+
+    compiled = decorate(run, jit=False, fullgraph=True, tiering=False)
+    xs = [float(k) + 1000 for k in range(9)]
+    before = [*xs]
+    compiled(xs)
+    assert [a is b for a, b in zip(xs, before, strict=True)] == [k % 2 == 1 for k in range(9)]
+
+
+def test_signs_of_zeros_are_written():
+    def run(xs):
+        for i in range(len(xs)):
+            xs[i] = -xs[i]
+
+    compiled = decorate(run, jit=False, fullgraph=True, tiering=False)
+    xs = [0.0, -0.0, 1.0, float("nan"), 0.0, -2.0, 5.5]
+    ours, theirs = [*xs], [*xs]
+    compiled(ours)
+    run(theirs)
+    assert repr(ours) == repr(theirs)

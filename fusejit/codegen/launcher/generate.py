@@ -158,8 +158,9 @@ class _Emitter(LauncherResults):
         if self.traced.written:
             self.put(f"made = {made}")
             for place, (owner, name) in enumerate(self.traced.written, 1):
-                target = f".{name}" if name else "[:]"  # an attribute, or the items of a list
-                self.put(f"{self.path(owner)}{target} = made[{place}]")
+                target, value = self.path(owner), f"made[{place}]"
+                write = f"{target}.{name} = {value}" if name else f"write_items({target}, {value})"
+                self.put(write)
             made = "made[0]"
         self.put(f"return {made}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]

@@ -16,7 +16,7 @@ from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
-from fusejit.codegen.launcher.made_containers import dict_of, list_of, made_objects, set_of
+from fusejit.codegen.launcher.made_containers import MAKERS
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
 from fusejit.identity import ServedCode, served_by, served_for
@@ -95,7 +95,7 @@ class LauncherNames:
             "CAPACITIES": traced.capacities,
             "PLACES": deferred_sites(program.graph),
             **{name: getattr(launch_runtime, name) for name in _RUNTIME.split()},
-            **{made.__name__: made for made in (dict_of, list_of, made_objects, set_of)},
+            **{made.__name__: made for made in MAKERS},
             **{name: value for name, value in NAMES.items() if name != "np"},
             **{f"const_{name}": array for name, array in constants.items()},
         }

@@ -85,7 +85,8 @@ def made_objects(
 ) -> dict[type, list[Any]]:
     """The objects of each class that a call has made, by their numbers; first those ``given``.
 
-    What the program has written of these is written back.
+    Of these the attributes are written back that the program has changed: another thread may have
+    changed others meanwhile.
     """
     pairs = [*zip(classes, counts, given, strict=True)]
     made: dict[type, list[Any]] = {}
@@ -96,9 +97,27 @@ def made_objects(
         write: Any = setattr if is_plain else object.__setattr__
         for name, form in one.attributes:
             held = [] if form is None else list_of(form, count, columns, None, texts, made)
-            start = 0 if name in one.written else len(first)
-            deque(map(write, made[one.type][start:], repeat(name), held[start:]), maxlen=0)
+            deque(map(write, made[one.type][len(first) :], repeat(name), held[len(first) :]), 0)
+            for obj, value in zip(first if name in one.written else (), held, strict=False):
+                if _differs(getattr(obj, name), value):
+                    write(obj, name, value)
     return made
+
+
+def write_items(items: list[Any], made: list[Any]) -> None:
+    """Give a list other items: those that are others, if their number is the same."""
+    if len(items) != len(made):
+        items[:] = made
+        return
+    for place, (old, new) in enumerate(zip(items, made, strict=True)):
+        if _differs(old, new):
+            items[place] = new
+
+
+def _differs(old: Any, new: Any) -> bool:
+    """Whether an object is not to stay where another one belongs; zeros have signs."""
+    kind = type(new)
+    return type(old) is not kind or kind is tuple or not old or bool(old != new)
 
 
 def dict_of(
@@ -132,3 +151,7 @@ def _numbers_of(values: npt.NDArray[Any], kind: Any, texts: Texts | None) -> lis
     numbers = values.tolist()
     is_as_made = not numbers or type(numbers[0]) is kind
     return numbers if is_as_made else [kind(number) for number in numbers]
+
+
+MAKERS = (dict_of, list_of, made_objects, set_of, write_items)
+"""What launchers call by name."""

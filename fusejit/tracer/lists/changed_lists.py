@@ -98,8 +98,9 @@ def _require_alone(trace: Trace) -> None:
         for path, other in lists.items():
             if path == changed.path:
                 continue
+            items = other.values() if type(other) is dict else other
             is_other = other is not lists[changed.path]
-            if not is_other or any(type(item) in (list, dict) for item in other):
+            if not is_other or any(type(item) in (list, dict) for item in items):
                 trace.table[key_of(changed.path), "list"] = (_HOLDS_LISTS, "change a copy: xs[:]")
                 raise Retrace
             expr = HostExpr("is_not", (HostExpr.path(changed.path), HostExpr.path(path)))
