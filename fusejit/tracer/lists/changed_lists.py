@@ -56,6 +56,7 @@ def changed_list(
         most = HostExpr.const(max(LEAST_LIMIT, GROWTH * len(items)))
         trace.decisions.condition(HostExpr("le", (size, most)), True, "the list is not much longer")
     made = TracedList(trace, key)
+    made.is_callers = True
     trace.owned(ChangedLists).append(_Changed(path, given, made))
     return made
 

@@ -33,7 +33,7 @@ from fusejit.tracer.lists.nested_list import (
     put_list,
     share_pools,
 )
-from fusejit.tracer.ops.changing_extents import rows
+from fusejit.tracer.ops.changing_extents import rows, stretch
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location
@@ -44,6 +44,7 @@ from fusejit.tracer.values.symbolic_number import as_affine
 
 CAPACITY = "capacity"
 """The error of a check that a list has room for another item."""
+_COPY = "change a copy: xs = xs[:]"
 FIRST_CAPACITY = 256
 LARGEST_CAPACITY = 2**40
 
@@ -99,6 +100,7 @@ class TracedList(AnyList):
 
     is_own = True
     shared: SharedPool | None = None  # of a pool
+    is_callers = False  # whether the caller has it, too
     is_outside = False  # whether the lists of a pool are from outside
 
     def __init__(
@@ -312,6 +314,9 @@ class TracedList(AnyList):
 
         Until it is stored, nothing has changed.
         """
+        for one in (self, other):
+            if one.is_callers:  # which of them a name holds, the caller sees
+                one.leave_to_python("binds a name of a list from outside to another list", _COPY)
         self.require_form_of(other)
         length = other.length()
         self.require_room(length - 1)
@@ -331,8 +336,8 @@ class TracedList(AnyList):
         """Store items of a list of the same form from a place on."""
         self.require_form_of(source)
         for target, column in zip(self._columns, source._columns, strict=True):
-            value = _stretch(column, start, n).value()
-            self.trace.store(_stretch(target, to, n).memory(), value)
+            value = stretch(column, start, n).value()
+            self.trace.store(stretch(target, to, n).memory(), value)
 
     def take(self, other: TracedList) -> None:
         """Hold the items of another list."""
@@ -392,9 +397,3 @@ class TracedList(AnyList):
         if not isinstance(self.form, ListForm):
             return self.form.columns(place)
         return self.form.columns_with(self.pool.result_columns, place)
-
-
-def _stretch(column: TracedArray, start: AffineExpr, length: AffineExpr) -> TracedArray:
-    """Elements of a column from a place on."""
-    place = IndexingMap(1, (AffineExpr.dim(0) + start,))
-    return TracedArray(column.storage, place, (length,))

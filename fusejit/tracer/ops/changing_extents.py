@@ -9,6 +9,7 @@ of its own.
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr, Sym
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.values.array import TracedArray
@@ -64,3 +65,9 @@ def rows(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
 def values_after(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     """What the program holds after the loop: an array of its own."""
     return copy_of(rows(loop_buffer, extents), loop_buffer.dtype, None, "copy")
+
+
+def stretch(column: TracedArray, start: AffineExpr, length: AffineExpr) -> TracedArray:
+    """Elements of a column from a place on."""
+    place = IndexingMap(1, (AffineExpr.dim(0) + start,))
+    return TracedArray(column.storage, place, (length,))
