@@ -211,3 +211,33 @@ def test_signs_of_zeros_are_written():
     compiled(ours)
     run(theirs)
     assert repr(ours) == repr(theirs)
+
+
+def rebound(xs, k):
+    xs.append(1)
+    if xs[0] > k:
+        xs = [k, k]
+    xs.append(2)
+    return xs, len(xs)
+
+
+def rebound_in_loops(xs, k):
+    for i in range(k):
+        xs.append(i)
+        if len(xs) > 9:
+            xs = xs[::2]
+    xs[0] = 50
+    return xs
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [rebound, rebound_in_loops])
+def test_a_name_that_gets_another_list(function):
+    """The caller's list got the items of the other one. Found by random programs."""
+    compiled = decorate(function, jit=False, tiering=False)
+    for n, k in ((8, 3), (6, 9), (9, 0), (7, 5), (8, 3)):
+        ours, theirs = ([(5 * j + 4) % 11 for j in range(n)] for _ in range(2))
+        result, expected = compiled(ours, k), function(theirs, k)
+        assert result == expected
+        assert ours == theirs
+        assert places(result, ours) == places(expected, theirs)
