@@ -141,7 +141,7 @@ class TieringPolicy:
                 variant,
                 self._state.run_python,
                 decided,
-                is_repeatable=is_repeatable(variant.traced.graph),
+                is_repeatable=is_repeatable(variant.traced.graph) and not variant.traced.writes,
                 spared_ns=PART if self._options.is_segment else 0,
                 tries_long=may_take_long(estimate),
             )

@@ -11,7 +11,12 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.results import ResultStructure
+from fusejit.ir.results import (
+    ObjectsOfClass,
+    ResultStructure,
+    ResultWithObjects,
+    ResultWithTexts,
+)
 from fusejit.ir.source import Location
 from fusejit.ir.values import Layout
 
@@ -107,3 +112,15 @@ class TracedFunction:
     library_reads: list[LibraryRead] = field(default_factory=list)
     entry_stubs: tuple[FunctionType, ...] = ()
     capacities: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @property
+    def classes(self) -> tuple[ObjectsOfClass, ...]:
+        """What a call does to objects that it gives numbers."""
+        found = self.structure
+        found = found.result if isinstance(found, ResultWithTexts) else found
+        return found.classes if isinstance(found, ResultWithObjects) else ()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call writes to attributes or lists with its result."""
+        return bool(self.written) or any(one.written for one in self.classes)

@@ -40,7 +40,7 @@ from fusejit.ir.ops import (
 from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Buffer, Value
-from fusejit.tiering.list_costs import KERNELS, MADE_ITEM, list_memory, made_ns
+from fusejit.tiering.list_costs import KERNELS, WRITTEN_ITEM, list_memory, made_ns
 
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers
@@ -67,6 +67,7 @@ LINALG = 6000  # of a small matrix: most of it in Python
 HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
+WRITTEN_ATTRIBUTE = 250  # of an object from outside
 COLUMN = 900  # of a list that is read
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
@@ -137,8 +138,11 @@ def estimate_cost(
         except KeyError:  # the size of a result of a host call
             sizes[symbol.name] = ASSUMED
     made = cost_of_sizes(traced, sizes, is_segment=is_segment)
-    lists = (find(path) for path, name in traced.written if not name)
-    return replace(made, compiled_ns=made.compiled_ns + MADE_ITEM * sum(map(len, lists)))
+    back = sum(WRITTEN_ITEM * len(find(path)) for path, name in traced.written if not name)
+    for one in traced.classes:
+        if one.given is not None and one.written:
+            back += WRITTEN_ATTRIBUTE * len(one.written) * len(find(one.given))
+    return replace(made, compiled_ns=made.compiled_ns + back)
 
 
 def cost_of_sizes(

@@ -30,6 +30,7 @@ from fusejit.ir.values import Buffer
 MADE_LIST = 900  # a list of numbers that is returned
 MADE_LISTS = 6000  # a list of lists that is returned, besides the items
 MADE_ITEM = 20  # an item of a list that is returned
+WRITTEN_ITEM = 100  # an item of a list that is changed
 MADE_INNER = 150  # a list or tuple in a list that is returned
 MADE_DICT = 1500
 

@@ -34,7 +34,7 @@ class ObjectsClass:
         Of the tuples of their attributes.
     """
 
-    nanoseconds = 60
+    nanoseconds = 100
     kind: type
     names: tuple[str, ...]
     own_names: frozenset[str]
