@@ -11,12 +11,7 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.results import (
-    ObjectsOfClass,
-    ResultStructure,
-    ResultWithObjects,
-    ResultWithTexts,
-)
+from fusejit.ir.results import ObjectsOfClass, ResultStructure, ResultWithObjects, ResultWithTexts
 from fusejit.ir.source import Location
 from fusejit.ir.values import Layout
 
