@@ -153,6 +153,7 @@ class _Emitter(LauncherResults):
             self.put(f"saved = kept({', '.join(self.puts_back)})")
         behind = len(self.lines)  # what is allocated before the first step
         self.steps(self.program.steps)
+        before_writes = len(self.lines)
         self.bind_repeated_results()
         made = self.structure(self.traced.structure)
         if self.traced.written:
@@ -167,7 +168,8 @@ class _Emitter(LauncherResults):
         body += [f"    {line}" for line in RAISE_AGAIN]
         body += ["        return WARNS if isinstance(error, Warning) else MISS"]
         has_effects = any(is_effect(op) for op in walk(graph.block))
-        first_effect = 2 + len(body) + behind if has_effects else None
+        first = behind if has_effects else before_writes if self.traced.writes else None
+        first_effect = None if first is None else 2 + len(body) + first
         body += [f"    {line}" for line in self.lines]
         text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
         if self.identity_words.pairs:
