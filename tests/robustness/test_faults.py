@@ -21,7 +21,7 @@ import fusejit.segments.splitting
 import fusejit.stages
 import fusejit.tracer.capture.entry
 from fusejit import FuseWarning, fuse_jit
-from fusejit_testing.compare import assert_same
+from fusejit_testing.compare import PythonsList, assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 
@@ -73,8 +73,7 @@ def check_calls(function: Callable[..., Any], calls: int = 3) -> list[str]:
     texts: list[str] = []
     for _ in range(calls):
         ours, theirs = np.arange(4.0), np.arange(4.0)
-        our_log: list[Any] = []
-        their_log: list[Any] = []
+        our_log, their_log = PythonsList(), PythonsList()
         expected = function(theirs, their_log)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")

@@ -23,6 +23,7 @@ from fusejit.dispatch.call_signatures import (
     MIN_REPEATS,
     CallSignatures,
 )
+from fusejit_testing.compare import PythonsList
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 
@@ -240,7 +241,7 @@ def test_the_parts_of_a_function_are_bounded_together(
     f = fuse_jit(names["f"])
     counts = []
     for x in many_kinds():
-        f(x, [])
+        f(x, PythonsList())
         counts.append(dispatcher_of(f).state.allowance.made)
     assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY_SEGMENT_VARIANTS]
     assert FREE_VARIANTS_OF_LATE_SEGMENTS < 4

@@ -93,8 +93,8 @@ def made_objects(
     for one, count, first in pairs:
         made[one.type] = [*first, *map(object.__new__, repeat(one.type, count - len(first)))]
     for one, count, first in pairs:
-        is_plain = vars(object)["__setattr__"] is one.type.__setattr__
-        write: Any = setattr if is_plain else object.__setattr__
+        has_own = one.type.__setattr__ is not vars(object)["__setattr__"]
+        write: Any = object.__setattr__ if has_own else setattr
         for name, form in one.attributes:
             held = [] if form is None else list_of(form, count, columns, None, texts, made)
             deque(map(write, made[one.type][len(first) :], repeat(name), held[len(first) :]), 0)

@@ -183,12 +183,12 @@ class OutsideAttributes:
             is_call = isinstance(op, HostCall) and op.effect is not Effect.PURE
             is_call &= not (is_draw(op) and op.inline)  # which does not raise
             may_raise = isinstance(op, Assert) and op.error not in BEYOND_RANGE
-            if op in deferred and may_raise and not trace.undoes:
+            if op in deferred and may_raise and not trace.undoes and not trace.tries:
                 trace.table[UNDOES] = True
                 raise Retrace
             may_raise &= getattr(op, "error", "") != EXTENTS_DIFFER
             if op in deferred and op not in self.effects and (is_call or may_raise):
-                what = "may raise after a store, in a loop that changes attributes of an object"
+                what = "may raise after a store, where attributes or lists from outside are changed"
                 raise NeedsPython.at(op.location, what, "keep the numbers in local names")
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.tracer.builder.trace import Trace, current_trace
+from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.argument_list import CHANGES, ArgumentList, is_part, key_of
 from fusejit.tracer.lists.traced_list import TracedList
@@ -63,10 +63,12 @@ def changed_list(
 
 def ask_to_change(path: Path, obj: Any) -> None:
     """Start again with a list that may be changed, where the program changes one of few items."""
-    trace = current_trace()
+    trace = running_trace()
+    if trace is None or type(obj) is not list or is_part(path) or trace.is_segment:
+        return
     key = key_of(path)
     is_known = (key, CHANGES) in trace.table or type(trace.table.get((key, "list"))) is tuple
-    if type(obj) is list and not is_part(path) and not is_known and not trace.is_segment:
+    if not is_known:
         trace.table[key, CHANGES] = True
         raise Retrace
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit_testing.compare import PythonsList
 
 TABLE = """
     table = np.zeros((n, m))
@@ -106,8 +107,8 @@ def test_the_loop_is_one_compiled_segment(before: str, after: str, tmp_path: Any
     function = made(before, after, tmp_path)
     fused = fuse_jit(function)
     for _ in range(2):
-        expected: list[Any] = []
-        log: list[Any] = []
+        expected: Any = PythonsList()
+        log: Any = PythonsList()
         assert fused(60, 50, log) == function(60, 50, expected)
         assert repr(log) == repr(expected)
     assert has_whole_loop(function, fused)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit_testing.compare import Bound
+from fusejit_testing.compare import Bound, PythonsList
 from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(12.0) / 4 - 1
@@ -346,7 +346,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_names(function: Any) -> None:
-    check_segments(function, (X, []), bound=CLOSE)
+    check_segments(function, (X, PythonsList()), bound=CLOSE)
 
 
 def test_a_loop_in_a_block_is_one_segment() -> None:
@@ -372,7 +372,7 @@ def test_a_loop_in_a_block_is_one_segment() -> None:
         return s
 
     for function in (in_with, in_try):
-        fused = check_segments(function, (X, []), bound=CLOSE)
+        fused = check_segments(function, (X, PythonsList()), bound=CLOSE)
         parts = [
             s for s in fused.variants.newest_segmented.segments if s.lines[1] - s.lines[0] >= 2
         ]
@@ -394,11 +394,15 @@ def test_stores_are_undone_in_front_of_an_error() -> None:
             log.append((i, str(error)))
         return x
 
-    fused = check_segments(program, (X, np.array([1, 2, 1]), []), (X, np.array([1, 1, 40, 2]), []))
+    fused = check_segments(
+        program,
+        (X, np.array([1, 2, 1]), PythonsList()),
+        (X, np.array([1, 1, 40, 2]), PythonsList()),
+    )
     (loop,) = (s for s in fused.variants.newest_segmented.segments if s.lines[0] != s.lines[1])
     assert len(loop.state.variants) == 1
     for call in range(2):
-        x, log = X.copy(), []  # type: ignore[var-annotated]
+        x, log = X.copy(), PythonsList()  # type: ignore[var-annotated]
         fused(x, np.array([3, 40]), log)
         assert log == [(1, "index 40 is out of bounds for axis 0 with size 12")], call
         assert x[3] == X[3] + 1
@@ -412,8 +416,8 @@ def test_text_of_boundaries() -> None:
         return z - y
 
     fused = fuse_jit(program)
-    fused(X, [])
-    text = fused.explain(X, [], detail=True)
+    fused(X, PythonsList())
+    text = fused.explain(X, PythonsList(), detail=True)
     first = program.__code__.co_firstlineno
     assert f"segment, lines {first + 2} to {first + 3}:" in text
     assert f"Python: test_segments_errors.py:{first + 1}  with noted(log):" in text

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit_testing.compare import PythonsList
 from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(6.0) / 4 - 0.5
@@ -176,7 +177,7 @@ def annotated(x: Any, log: Any) -> Any:
 )
 @pytest.mark.filterwarnings("ignore:Python runs a statement")
 def test_names(function: Any) -> None:
-    check_segments(function, (X, []))
+    check_segments(function, (X, PythonsList()))
 
 
 def test_one_list_in_a_result() -> None:
@@ -196,7 +197,7 @@ _segments = 3.0
 
 def test_a_name_of_ours_that_the_user_has() -> None:
     """The opened function finds its segments under a name that the program does not mention."""
-    kept: list[Any] = []
+    kept = PythonsList()
 
     def program(x: Any, log: Any) -> Any:
         y = x * _segments

@@ -212,6 +212,10 @@ def assert_same_aliasing(expected: Any, actual: Any, where: str = "") -> None:
             assert e == a, f"{where}arrays {i} and {j} should {'' if e else 'not '}{what}"
 
 
+class PythonsList(list[Any]):
+    """A list that no kernel works on: what is done to it Python does."""
+
+
 def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
     """Fresh arrays of the same contents, strides, flags and overlaps, in the same containers."""
     memo = {} if memo is None else memo
