@@ -401,3 +401,20 @@ def test_lists_of_ever_other_lengths(make):
     for n in (1, 2, 3, 0, 1, 4, 2, 9, 3, 0, 40, 4, 1, 2):
         assert compiled(make(n), 0) == run(make(n), 0)
     assert len(compiled.variants) <= 3
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_text_of_objects():
+    """An internal error: Python made the text of an object that has no attributes of its own."""
+
+    def run(items):
+        best = None
+        for item in items:
+            if best is None or item.price > best.price:
+                best = item
+        return str(best), f"{best}", repr(items[0])
+
+    compiled = decorate(run, jit=False, tiering=False)
+    for n in (6, 9, 6):
+        assert compiled(items(n)) == run(items(n))
+    assert "internal error" not in repr(compiled.variants)

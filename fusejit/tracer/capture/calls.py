@@ -403,6 +403,7 @@ class Calls:
             exact = type(obj)._make(items) if is_named_tuple(obj) else type(obj)(items)
             return exact if self._contains_traced(obj) else obj
         if not self._trace.is_traced(obj):
+            require_no_pooled("str", (obj,))
             self._captures.write(obj)
             return obj
         if hasattr(obj, "in_text"):
@@ -411,8 +412,7 @@ class Calls:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:
-        path = self._captures.path_of(obj)
-        if path is not None:
+        if self._captures.path_of(obj) is not None:
             self.access.store_attr(obj, name, value)  # refuses
         if not write_attribute(obj, name, value):
             object.__setattr__(obj, name, value)
