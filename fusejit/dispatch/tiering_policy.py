@@ -173,9 +173,14 @@ class TieringPolicy:
             self.raise_trial.count_raised(args, is_guarded=is_guarded)
         elif not self._variants.compiled and not self._variants.all_segmented:
             self._leave_raising(args, is_often=is_often)
-        elif is_often and self._variants.compiled and self.costs and not self.timed_trials:
+        elif is_often and self._variants.compiled and self.costs and not self._is_timing:
             with self._state.lock, self._other_launchers():
                 self.raise_trial = RaiseTrial(self._decide_by_raises)
+
+    @property
+    def _is_timing(self) -> bool:
+        """Whether a variant that serves calls is being timed."""
+        return any(trial.variant in self._variants.compiled for trial in self.timed_trials)
 
     def _leave_raising(self, args: tuple[Any, ...], *, is_often: bool) -> None:
         """Leave calls to Python of which none has been compiled, or none shall be."""
