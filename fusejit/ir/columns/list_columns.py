@@ -280,6 +280,8 @@ def _numbers(
     yield np.array([0 if item is None else item for item in items], dtype)
     places = {kind: place for place, kind in enumerate(form.types)}
     yield np.array([places[kind] for kind in kinds], next(dtypes))
-    is_rounded = dtype.kind == "f" and int in places
-    if is_rounded and any(type(item) is int and abs(item) > _EXACT for item in items):
+    whole = (int, np.integer)
+    has_whole = any(isinstance(kind, type) and issubclass(kind, whole) for kind in places)
+    is_rounded = dtype.kind == "f" and has_whole
+    if is_rounded and any(isinstance(one, whole) and abs(int(one)) > _EXACT for one in items):
         raise _OtherItems

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from fusejit_testing.against_python import check_against_python
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 X = np.array([0.0, 2.0, 1.0])
 LARGE = 2**53 + 1
@@ -48,3 +50,18 @@ def under_a_name(x: Any, n: Any) -> Any:
 def test_integers_of_more_than_53_bits(function: Callable[..., Any]) -> None:
     check_against_python(function, [(X, LARGE), (X, 3), (X, 2**53), (X[:2], -LARGE)])
     check_against_python(function, [(X, 3), (X, LARGE), (X[::-1], 2**63 - 1)])
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_lists_from_outside(kind: type) -> None:
+    """Those of NumPy's classes became floats and other integers: 2**63 - 1 was -2**63."""
+
+    def positive(items: list[Any]) -> list[Any]:
+        return [item for item in items if item != 2]
+
+    fused = decorate(positive, jit=False, tiering=False)
+    small = [kind(3), 1.5, kind(2), kind(-7), 0.5, kind(2**53)]
+    large = [kind(2**63 - 1), 1.5, kind(2), kind(-(2**63)), 0.5, kind(2**53 + 1)]
+    for items in (small, large, small[::-1], large[::-1]):
+        assert_same(positive(items), fused(items))
