@@ -23,12 +23,23 @@ _TO_CALLERS = {"_getframe", "f_back", "getouterframes"}
 _CALLERS = (inspect.stack, sys._getframe)
 
 
-def names_in(code: CodeType) -> Iterator[str]:
-    """All names of a code, and of what is defined in it."""
-    yield from (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code, and those of all that is defined in it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from names_in(constant)
+            yield from codes_in(constant)
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """All names of a code, and of what is defined in it."""
+    for one in codes_in(code):
+        yield from (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
+
+
+def names_read(code: CodeType) -> Iterator[str]:
+    """The names of globals and attributes in a code, and in what is defined in it."""
+    return (name for one in codes_in(code) for name in one.co_names)
 
 
 def shows_names(names: Collection[str]) -> bool:

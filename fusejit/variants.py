@@ -59,8 +59,9 @@ class Variants:
         from fusejit.ir.traced import CheckKind  # decorating loads no compiler
         from fusejit.warm_up.redefined_code import is_outdated
 
-        checks = (check for variant in self.compiled for check in variant.traced.checks)
-        classes = (c.expected for c in checks if c.kind in (CheckKind.TYPE, CheckKind.IS))
+        checks = [check for variant in self.compiled for check in variant.traced.checks]
+        classes = [c.expected for c in checks if c.kind in (CheckKind.TYPE, CheckKind.IS)]
+        classes += [getattr(c.expected, "kind", None) for c in checks if c.kind is CheckKind.LIST]
         if any(isinstance(kind, type) and is_outdated(kind) for kind in classes):
             return True
         calls = (call for split in self.all_segmented for call in split.segments)

@@ -18,10 +18,11 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from fusejit.dataclass import replace
+from fusejit.frame_readers import names_read
 from fusejit.ir.definitions.definition import (
     Access,
     Definition,
@@ -345,11 +346,6 @@ def bind_names(
     code = function.__code__
     found = scope_of(function)
     scope: dict[str, Any] = {"__builtins__": builtins}
-    scope |= {name: meaning(name, function.__globals__.get(name)) for name in _names_in(code)}
+    scope |= {name: meaning(name, function.__globals__.get(name)) for name in names_read(code)}
     cells = tuple(CellType(meaning(name, found.get(name))) for name in code.co_freevars)
     return FunctionType(code, scope, function.__name__, function.__defaults__, cells)
-
-
-def _names_in(code: CodeType) -> list[str]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return [*code.co_names, *(n for c in inner for n in _names_in(c))]

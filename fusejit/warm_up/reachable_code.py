@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from fusejit.dataclass import dataclass
+from fusejit.frame_readers import codes_in, names_read
 from fusejit.identity import served_by
 from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of, module_of
 
@@ -65,7 +66,7 @@ def reachable_code(function: FunctionType, args: Iterable[Any]) -> ReachableCode
         if len(seen) > _MAX_FUNCTIONS:
             return ReachableCode(False, True, frozenset(names))
         has_loops = has_loops or (decides_loops and _has_loop(one.__code__))
-        own = {*_names_read(one.__code__)}
+        own = {*names_read(one.__code__)}
         if level <= _NEAR:
             names |= own
         for value in _named(one, own, classes):
@@ -94,7 +95,7 @@ def reachable_functions(
             continue
         seen.add(one.__code__)
         yield one
-        names = {*_names_read(one.__code__)}
+        names = {*names_read(one.__code__)}
         for value in _named(one, names, classes):
             held = _of_module(value, names) if goes_far and is_a(value, ModuleType) else [value]
             for called in chain.from_iterable(map(_functions_of, held)):
@@ -124,17 +125,7 @@ def holds_array(value: Any, names: Iterable[str], depth: int = DEPTH) -> bool:
 
 def _has_loop(code: CodeType) -> bool:
     """Whether it, or what is defined in it, jumps backwards."""
-    return not _LOOPS.isdisjoint(code.co_code[::2]) or any(
-        _has_loop(inner) for inner in code.co_consts if isinstance(inner, CodeType)
-    )
-
-
-def _names_read(code: CodeType) -> Iterator[str]:
-    """Names of globals and of attributes, in a code and in what is defined in it."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names_read(inner)
+    return not all(_LOOPS.isdisjoint(one.co_code[::2]) for one in codes_in(code))
 
 
 def _named(function: FunctionType, names: Set[str], classes: Iterable[type]) -> Iterator[Any]:

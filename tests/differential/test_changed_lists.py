@@ -241,3 +241,39 @@ def test_a_name_that_gets_another_list(function):
         assert result == expected
         assert ours == theirs
         assert places(result, ours) == places(expected, theirs)
+
+
+def multiplied(xs):
+    other = xs
+    xs *= 2
+    other.append(1)
+    return len(xs), other is xs
+
+
+def multiplied_inside(xs):
+    made, rows = [], []
+    rows.append(made)
+    for x in xs:
+        made.append(x)
+    other = made
+    made *= 3
+    made.append(4)
+    return rows, other, other is made
+
+
+def multiplied_by_numbers(xs):
+    made = [1, 2]
+    for k in range(len(xs)):
+        made *= k % 3 - 1 + (k % 5 == 0)
+        made.append(k)
+    return made
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [multiplied, multiplied_inside, multiplied_by_numbers])
+def test_a_list_multiplied_in_place_is_the_same_list(function):
+    compiled = decorate(function, jit=False, tiering=False)
+    for n in (3, 8, 0):
+        ours, theirs = [*range(n)], [*range(n)]
+        assert repr(compiled(ours)) == repr(function(theirs))
+        assert ours == theirs

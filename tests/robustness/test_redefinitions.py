@@ -128,6 +128,18 @@ def test_a_classs_cell_runs_again(notebook: Notebook, of: str) -> None:
         notebook.run(made)
 
 
+def test_a_classs_cell_runs_again_and_a_list_has_its_objects(notebook: Notebook) -> None:
+    made = "class Weight:\n    def __init__(self, w):\n        self.w = w\n"
+    made += "many = [Weight(3.0) for _ in range(9)]"
+    notebook.run(made)
+    program = SUMMED.format(call="x[i] * sum(w.w for w in many)")
+    notebook.run(program.replace("summed(x)", "summed(x, many)"))
+    for _ in range(EDITS):
+        assert notebook.run("summed(X, many)") == 270.0
+        assert notebook.is_compiled()
+        notebook.run(made)
+
+
 @pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 def test_a_classs_cell_runs_again_and_segments_have_its_objects(notebook: Notebook) -> None:
     made = "class Weight:\n    def __init__(self, w):\n        self.w = w\nweight = Weight(3.0)"

@@ -11,18 +11,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.codegen.launcher import native_columns  # noqa: F401  has lists read
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.launcher.made_containers import MAKERS
+from fusejit.codegen.launcher.native_columns import native_reader
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
 from fusejit.identity import ServedCode, served_by, served_for
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.columns.list_columns import ListColumn
+from fusejit.ir.columns.number_reader import set_reader
 from fusejit.ir.host import HOST_NAMES, HOST_OPS, HostExpr, Path
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
@@ -56,6 +57,8 @@ RAISE_AGAIN += ["    if is_from_handler(error):", "        raise"]
 """After a ``try``: a NameError is a fault of the launcher's text, which must show."""
 _PLAIN = (bool, int, str, bytes)  # instances are equal exactly if they are one value
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
+
+set_reader(native_reader)
 
 
 class LauncherNames:

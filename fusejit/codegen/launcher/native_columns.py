@@ -13,7 +13,8 @@ import numpy as np
 
 from fusejit.codegen.backend.native_layout import DATA, OB_TYPE, SHAPE, layout_is_known
 from fusejit.interrupts import is_from_handler
-from fusejit.ir.columns.number_reader import Reader, set_reader
+from fusejit.ir.columns.number_reader import Reader
+from fusejit.locks import cut_short
 
 if TYPE_CHECKING:
     from fusejit.codegen.backend.native_loader import AssembledEntry
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def native_reader() -> Reader | None:
     """The builtin; None if it cannot be made here, or does not say what Python says."""
-    if not layout_is_known():
+    if cut_short() or not layout_is_known():
         return None
     try:
         read: Reader = _entry().builtin(None)
@@ -60,8 +61,6 @@ def _is_right(read: Reader) -> bool:
         and not read(ints, int, whole, 0, tuple, 2)
     )
 
-
-set_reader(native_reader)
 
 _TEXT = f"""
 declare i64 @PyList_Size(ptr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, tee
+from itertools import accumulate, chain
 from operator import countOf, itemgetter
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.columns.number_reader import READ, read_numbers
+from fusejit.ir.columns.number_reader import READ, OtherItems, read_numbers
 from fusejit.ir.results import (
     ItemColumns,
     ListColumns,
@@ -75,7 +75,7 @@ class ListClass:
             dtypes = chain.from_iterable(self.levels)
             found = tuple(_columns(items, self.items, dtypes, strings))
             return (*found, points_of("".join(strings))) if strings else found
-        except (_OtherItems, TypeError, OverflowError):
+        except (OtherItems, OverflowError):
             return None
 
 
@@ -186,10 +186,6 @@ class _Strings(list[str]):
         return starts, lengths
 
 
-class _OtherItems(Exception):
-    """Items that the columns cannot hold."""
-
-
 def _columns(
     items: Sequence[Any], form: ItemColumns, dtypes: Iterator[np.dtype], strings: _Strings
 ) -> Iterator[Column]:
@@ -213,7 +209,7 @@ def _columns(
         yield np.array(lengths, next(dtypes))
         yield from _columns([*chain.from_iterable(items)], form.item, dtypes, strings)
     else:
-        raise _OtherItems
+        raise OtherItems
 
 
 def _nanoseconds(form: ItemColumns) -> int:
@@ -232,18 +228,17 @@ def _of_tuples(
     length, are_checked = len(form.parts), False
     for place, part in enumerate(form.parts):
         if isinstance(part, NumberColumn) and part.tags is None:
-            dtypes, ahead = tee(dtypes)
-            kind = part.types[0]
-            column = read_numbers(items, kind, next(ahead), place, form.type, length)
+            dtype = next(dtypes)
+            column = read_numbers(items, part.types[0], dtype, place, form.type, length)
             if column is not None:
-                next(dtypes)
                 yield column
                 continue
+            dtypes = chain((dtype,), dtypes)
         if not are_checked:
             are_checked = True
             _require_type(items, form.type)
             if countOf(map(len, items), length) != len(items):
-                raise _OtherItems
+                raise OtherItems
         yield from _columns([*map(itemgetter(place), items)], part, dtypes, strings)
 
 
@@ -260,7 +255,7 @@ def _zero(form: ItemColumns) -> Any:
 
 def _require_type(items: Sequence[Any], kind: type) -> None:
     if countOf(map(type, items), kind) != len(items):
-        raise _OtherItems
+        raise OtherItems
 
 
 def _numbers(
@@ -276,7 +271,7 @@ def _numbers(
         return
     kinds = [None if item is None else type(item) for item in items]
     if form.tags is None or not {*kinds} <= {*form.types}:
-        raise _OtherItems
+        raise OtherItems
     yield np.array([0 if item is None else item for item in items], dtype)
     places = {kind: place for place, kind in enumerate(form.types)}
     yield np.array([places[kind] for kind in kinds], next(dtypes))
@@ -284,4 +279,4 @@ def _numbers(
     has_whole = any(isinstance(kind, type) and issubclass(kind, whole) for kind in places)
     is_rounded = dtype.kind == "f" and has_whole
     if is_rounded and any(isinstance(one, whole) and abs(int(one)) > _EXACT for one in items):
-        raise _OtherItems
+        raise OtherItems

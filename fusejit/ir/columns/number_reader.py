@@ -1,6 +1,6 @@
 """Reading the numbers of a long list into a column, by machine code if there is some.
 
-`reader` is set where machine code is made (`fusejit.codegen.launcher.native_columns`).
+The launchers have it set (`fusejit.codegen.launcher.native_columns`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ Reader = Callable[[list[Any], type, np.ndarray, int, type, int], bool]
 It stores the items, or one ``part`` of each if these are tuples of a ``length``, and says whether
 all of them were of such a kind.
 """
+
+
+class OtherItems(Exception):
+    """Items that columns cannot hold."""
+
 
 _makers: list[Callable[[], Reader | None]] = []
 _made: list[Reader | None] = []
@@ -42,7 +47,7 @@ def read_numbers(
 
     Raises
     ------
-    TypeError
+    OtherItems
         If not all of them are of one ``kind``.
     """
     if len(items) < LONG or type(items) is not list or READ.get(kind) != dtype:
@@ -54,5 +59,5 @@ def read_numbers(
         return None
     column = np.empty(len(items), dtype)
     if not read(items, kind, column, part, tuple_class, length):
-        raise TypeError
+        raise OtherItems
     return column

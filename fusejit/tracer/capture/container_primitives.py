@@ -10,7 +10,13 @@ from fusejit.tracer.capture.asked_methods import AskedMethods
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
-from fusejit.tracer.containers.new_containers import displayed, is_hashed_natively, joined, repeated
+from fusejit.tracer.containers.new_containers import (
+    displayed,
+    is_hashed_natively,
+    joined,
+    merged,
+    repeated,
+)
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.traced_list import TracedList
@@ -56,6 +62,10 @@ class ContainerPrimitives:
         if kind == "Pairs" and not all(_is_hashed_natively(key) for key, _ in items):
             kind, items = "Dict", self._invoke(dict, (items,), {})
         return displayed(kind, self._key(line, column), items, is_changed)
+
+    def merged(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
+        """``{**left, **right}``."""
+        return merged(self._key(line, column), left, right, is_changed)
 
     def listed(self, items: Any) -> Any:
         """``[*items]``."""

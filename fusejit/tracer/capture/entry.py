@@ -34,10 +34,10 @@ from fusejit.tracer.lists.changed_lists import changed_list, fill_changed
 from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.lists.given_objects import (
     GivenObjects,
+    attribute_names,
     fill_pools,
     find_given,
     given_objects,
-    names_in,
     require_alone,
 )
 from fusejit.tracer.lists.item_forms import IDENTITIES
@@ -198,7 +198,7 @@ def _trace_once(
     bound = _bound(fn, args, dict(kwargs))
     texts = texts_in(cast(FunctionType, fn))
     trace.given = given_to(cast(FunctionType, fn))
-    trace.owned(GivenObjects).names_read = names_in(fn.__code__)
+    trace.owned(GivenObjects).names_read = attribute_names(fn.__code__)
     with activated(trace):
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
         arguments = {

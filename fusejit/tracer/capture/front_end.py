@@ -8,6 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusejit.errors import UnsupportedError
+from fusejit.frame_readers import codes_in
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import native_call
@@ -65,10 +66,7 @@ class CaptureSession:
         return id(function.__code__) in self._rewritten
 
     def _note_rewritten(self, code: CodeType) -> None:
-        self._rewritten[id(code)] = code
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self._note_rewritten(constant)
+        self._rewritten |= {id(one): one for one in codes_in(code)}
 
     def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
         """The rewritten form of a function that is called, its default values read by path."""

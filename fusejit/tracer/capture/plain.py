@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.frame_readers import codes_in
 from fusejit.ir.host import Path
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
@@ -143,17 +144,12 @@ _GLOBAL_WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 
 
 def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    yield from dis.get_instructions(code)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _instructions(constant)
+    return (one for inner in codes_in(code) for one in dis.get_instructions(inner))
 
 
 def _handles_exceptions(code: CodeType) -> bool:
     """Whether a function, or one that it makes, has handlers of exceptions."""
-    inner = (const for const in code.co_consts if isinstance(const, CodeType))
-    has_handler = any(one.opname == "PUSH_EXC_INFO" for one in _instructions(code))
-    return has_handler or any(map(_handles_exceptions, inner))
+    return any(one.opname == "PUSH_EXC_INFO" for one in _instructions(code))
 
 
 class _Vetting:

@@ -15,7 +15,7 @@ from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.displays import Display, Displays
+from fusejit.tracer.lists.displays import Display, Displays, needs_kernel_keys
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
@@ -160,15 +160,28 @@ def new_dict(
     ``items`` of the type ``tuple`` are pairs.
     """
     key = trace.visit((*place, current_location()))
+    is_pairs = type(items) is tuple
+    is_changed |= is_pairs and needs_kernel_keys(tuple(one for one, _ in items))
     if not _is_traced(trace, key, is_changed):
-        items = dict(items) if type(items) is tuple else items
+        items = dict(items) if is_pairs else items
         trace.owned(Displays).note(Display(items, key, trace.block))
         return items
-    is_pairs = type(items) is tuple
     made = TracedDict(trace, key, dict if is_pairs else type(items), factory)
     for one, value in items if is_pairs else items.items():
         made[one] = value
     return made
+
+
+def merged(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> Any:
+    """``{**left, **right}``, of which ``left`` is a new dictionary."""
+    is_traced = isinstance(right, TracedDict | DictRow)
+    right = right if is_traced else {**right}
+    if not isinstance(left, TracedDict):
+        if not is_traced:
+            return displayed("Dict", ("merged", *place), {**left, **right}, is_changed)
+        left = new_dict(right.trace, ("merged", *place), left, is_changed=True)
+    left.trace.inlined(dict_methods.update, (left, right))
+    return left
 
 
 @primitive(defaultdict)

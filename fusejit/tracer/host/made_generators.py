@@ -9,9 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.ir.host import HOST_OPS, MAKE_GENERATORS, HostExpr
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
@@ -20,13 +18,13 @@ from fusejit.tracer.values.symbolic_number import SymbolicNumber, expr_of, value
 _REMEDY = f"{MOVE_OUTSIDE} and pass its result as an argument"
 
 
-def _maker(name: str) -> Callable[..., Any]:
-    """The handler of what makes a generator: a row of `HOST_OPS`."""
+def _maker(name: str, keywords: frozenset[str]) -> Callable[..., Any]:
+    """The handler of what makes a generator: a row of `HOST_OPS`; its seed may have a keyword."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         trace = current_trace()
         seeds = (*args, *kwargs.values())
-        if trace.regions or len(seeds) > 1 or not kwargs.keys() <= {"seed"}:
+        if trace.regions or len(seeds) > 1 or not kwargs.keys() <= keywords:
             raise needs_python(f"calls {name}, which draws random numbers", _REMEDY)
         (seed,) = seeds or (None,)
         is_of_loop = isinstance(seed, SymbolicNumber) and seed.is_local
@@ -48,5 +46,6 @@ def _of_call(trace: Trace, expr: HostExpr) -> HostExpr:
     return HostExpr(expr.op, operands, expr.attr)
 
 
-for _function in (np.random.default_rng, np.random.RandomState, random.Random):
-    primitive(_function)(_maker(_function.__name__))
+for _function in MAKE_GENERATORS:
+    _keywords = frozenset(() if _function is random.Random else ("seed",))
+    primitive(_function)(_maker(_function.__name__, _keywords))

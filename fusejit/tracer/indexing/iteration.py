@@ -171,7 +171,8 @@ def enumerate_of(iterable: Any, start: Any = 0) -> Any:
     items = _traced_items(iterable)
     if items is None:
         return NotImplemented
-    return _iterator(items.length, lambda k: (k + start, items.item(k)), items)
+    first = affine_number(current_trace(), _affine(start))
+    return _iterator(items.length, lambda k: (k + first, items.item(k)), items)
 
 
 @primitive(builtins.reversed, complex=True)

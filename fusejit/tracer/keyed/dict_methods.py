@@ -10,6 +10,7 @@ from __future__ import annotations
 from fusejit.tracer.keyed.keyed_parts import (
     add_key,
     add_value,
+    empty_like,
     found,
     has_lists,
     is_empty_list,
@@ -18,6 +19,7 @@ from fusejit.tracer.keyed.keyed_parts import (
     list_or_empty,
     made_by_factory,
     num_places,
+    pairs_of,
     put_value,
     remove_key,
     value_at,
@@ -91,10 +93,29 @@ def pop(d, key, *default):
     return value
 
 
-def update(d, other):
-    """``d.update(other)``."""
-    for key, value in other.items():
-        d[key] = value
+def update(d, *other, **named):
+    """``d.update(other, name=value)``, ``d |= other``."""
+    if len(other) > 1:
+        raise TypeError("update expected at most 1 argument")
+    for items in (*other, named):
+        for key, value in pairs_of(items):
+            d[key] = value
+
+
+def copy(d):
+    """``d.copy()``."""
+    made = empty_like(d)
+    for key, value in pairs_of(d):
+        made[key] = value
+    return made
+
+
+def union(d, left, right):
+    """``left | right``, of which one is ``d``."""
+    made = empty_like(d)
+    made.update(left)
+    made.update(right)
+    return made
 
 
 def list_of_values(d):

@@ -70,3 +70,11 @@ def list_or_empty(d, at):
 
 def is_empty_list(obj):
     """Whether an object is a new list without items, which no name holds."""
+
+
+def pairs_of(other):
+    """What ``d.update(other)`` runs over: a dictionary's items, or the pairs themselves."""
+
+
+def empty_like(d):
+    """A new dictionary of the same kind."""

@@ -20,8 +20,9 @@ from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Display, Displays
 from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location, needs_python
 from fusejit.tracer.program.python_state import is_shared
-from fusejit.tracer.values.containers import add_methods
+from fusejit.tracer.values.containers import TracedContainer, add_methods
 from fusejit.tracer.values.symbolic_number import as_affine
 
 
@@ -137,6 +138,26 @@ class TracedDict(KeyedContainer):
         delete = dict_methods.discard if is_counter else dict_methods.delete
         self.trace.inlined(delete, (self, key))
 
+    def _union(self, left: Any, right: Any) -> Any:
+        """``left | right``, of which one is this dictionary."""
+        if not (_is_dict(left) and _is_dict(right)):
+            return NotImplemented
+        if self.python_type is not dict:
+            self.refuse(f"joins {self.python_type.__name__}s with |", "use update()")
+        return self.trace.inlined(dict_methods.union, (self, left, right))
+
+    def __or__(self, other: Any) -> Any:
+        return self._union(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._union(other, self)
+
+    def __ior__(self, other: Any) -> Any:
+        if self.python_type is Counter:
+            self.refuse("joins Counters with |")
+        self.trace.inlined(dict_methods.update, (self, other))
+        return self
+
     def items(self) -> Items:
         """The items of a loop over the dictionary: its keys."""
         return self.keys()
@@ -164,7 +185,10 @@ def _made_by(factory):  # type: ignore[no-untyped-def]
     return factory()
 
 
-_WRITTEN_OUT = (dict_methods.get, dict_methods.setdefault, dict_methods.pop, dict_methods.update)
+_WRITTEN_OUT = (
+    *(dict_methods.get, dict_methods.setdefault, dict_methods.pop, dict_methods.update),
+    dict_methods.copy,
+)
 for _function in (*_WRITTEN_OUT, dict_methods.most_common):
     add_methods(TracedDict, {_function.__name__: _function})
 _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "values", "items"))
@@ -174,6 +198,26 @@ _METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "val
 def _is_empty_list(obj: Any) -> bool:
     is_empty = type(obj) is list and not obj
     return is_empty and current_trace().owned(Displays).knows(obj) and not is_shared(obj, "")
+
+
+@primitive(keyed_parts.empty_like)
+def _empty_like(d: TracedDict) -> TracedDict:
+    return d.made_like(d.trace.visit(("like", current_location())))
+
+
+def _is_dict(obj: Any) -> bool:
+    return isinstance(obj, TracedDict | DictRow) or type(obj) is dict
+
+
+@primitive(keyed_parts.pairs_of, complex=True)
+def _pairs_of(other: Any) -> Any:
+    if isinstance(other, TracedDict | DictRow):
+        return other.pairs()
+    if isinstance(other, dict):
+        return other.items()
+    if isinstance(other, Items | TracedContainer | list | tuple):
+        return other
+    raise needs_python("updates a dictionary with an object of another kind", MOVE_OUTSIDE)
 
 
 _PARTS = ("add_value", "put_value", "value_at", "made_by_factory", "has_lists", "list_or_empty")

@@ -198,6 +198,10 @@ class AnyList(TracedContainer):
         self.trace.inlined(list_methods.extended, (self, other))
         return self
 
+    def __imul__(self, count: Any) -> AnyList:
+        self.trace.inlined(list_methods.multiplied, (self, count))
+        return self
+
     def __mul__(self, count: Any) -> Any:
         return self.trace.inlined(list_methods.repeated, (self, count))
 

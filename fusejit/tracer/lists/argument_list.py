@@ -45,6 +45,7 @@ _ARGUMENT = ("argument",)
 CHANGES = "changes"
 """The decision that the program changes a list: see `fusejit.tracer.lists.changed_lists`."""
 _ONLY_WAY = "too long to be read item by item"
+MAX_DEPTH = 8  # lists in lists
 FEW = 4  # items of a list that is read item by item
 _Forms = list[ItemForm]
 _VALUES = (bool, int, float, complex, str, type(None))
@@ -89,10 +90,6 @@ class ArgumentList(AnyList):
     def holds_lists(self) -> bool:
         """Whether its items are lists."""
         return isinstance(self.form, ListForm)
-
-    def is_flat(self) -> bool:
-        """Whether its items are no lists."""
-        return not self.holds_lists()
 
     def may_be_another(self) -> bool:
         """Each call decides which object it is."""
@@ -240,14 +237,16 @@ def read_by_items(table: dict[Any, Any]) -> bool:
     return bool(found)
 
 
-def _is_long(items: list[Any]) -> bool:
+def _is_long(items: list[Any], depth: int = MAX_DEPTH) -> bool:
     if len(items) > FEW:
         return True
-    return any(type(item) is list and _is_long(item) for item in items)
+    return depth > 0 and any(type(item) is list and _is_long(item, depth - 1) for item in items)
 
 
-def _forms(items: Sequence[Any]) -> _Forms | None:
+def _forms(items: Sequence[Any], depth: int = MAX_DEPTH) -> _Forms | None:
     """The form of the items, and of the items of these if they are lists; None if there is none."""
+    if not depth:  # a list that holds itself, perhaps
+        return None
     found: ItemForm | None = None
     for item in items:
         form = form_of(item) if _can_be_item(item) else None
@@ -256,7 +255,7 @@ def _forms(items: Sequence[Any]) -> _Forms | None:
             return None
     if not isinstance(found, ListForm):
         return None if found is None else [found]
-    inner = _forms([one for item in items for one in item])
+    inner = _forms([one for item in items for one in item], depth - 1)
     return None if inner is None else [found, *inner]
 
 

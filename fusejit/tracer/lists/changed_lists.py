@@ -44,7 +44,8 @@ def changed_list(
 ) -> TracedList | ArgumentList | None:
     """The list that the program sees at a path where ``given`` are the items, if there are some."""
     key = key_of(path)
-    may_change = (key, CHANGES) in trace.table and (not items if given is None else given.is_flat())
+    holds_others = bool(items) if given is None else given.holds_lists()
+    may_change = (key, CHANGES) in trace.table and not holds_others
     if not may_change or type(trace.table.get((key, "list"))) is tuple:
         return given
     if given is None:

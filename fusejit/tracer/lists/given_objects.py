@@ -14,8 +14,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusejit.dataclass import dataclass
+from fusejit.frame_readers import codes_in, names_read
 from fusejit.ir.columns.list_columns import ListColumn
-from fusejit.ir.columns.object_columns import ObjectsClass, attributes_of, own_names
+from fusejit.ir.columns.object_columns import ObjectsClass, attributes_of
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
@@ -29,7 +30,7 @@ from fusejit.tracer.lists.argument_list import (
 )
 from fusejit.tracer.lists.columns import read_columns
 from fusejit.tracer.lists.item_forms import ObjectForm
-from fusejit.tracer.lists.object_pool import Given, ObjectPool
+from fusejit.tracer.lists.object_pool import Given, ObjectPool, fits
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.pooled_objects import (
     POOLS,
@@ -37,7 +38,6 @@ from fusejit.tracer.values.pooled_objects import (
     Refused,
     may_have_pool,
     refuse_pool,
-    slots_of,
 )
 
 _EARLY = ("given objects",), "found early"
@@ -80,24 +80,21 @@ def given_objects(trace: Trace, path: Path, items: list[Any]) -> ArgumentList | 
     if kind not in pools and not may_have_pool(kind):
         return None
     objects = [*{id(obj): obj for obj in items}.values()]
-    known = _columns_of(kind, objects)
-    read = others.names_read | _names_in_methods(kind)
-    names = pools.get(kind) or tuple(name for name in known if name in read) or (*known,)
-    if not names or not known.keys() >= {*names}:
+    wanted = others.names_read | _names_in_methods(kind)
+    names = pools.get(kind) or tuple(n for n in sorted(wanted) if fits(kind, n, objects))
+    if not names or not all(fits(kind, name, objects) for name in names):
         return None
-    rows = ItemsInColumns.of([*attributes_of(kind, names, objects)])
+    rows = ItemsInColumns.of([*attributes_of(names, objects)])
     if rows is None:
         return None
     _require_early(trace, path, items)
     trace.table.setdefault(POOLS, {})[kind] = names
     note_way(trace, path, items)
-    allowed = frozenset(own_names(kind, objects))
-    of = ObjectsClass(kind, names, allowed, rows.list_class)
+    of = ObjectsClass(kind, names, rows.list_class)
     numbers, *columns = read_columns(trace, path, of, items)
     at = path.column(ListColumn(of, 1 + len(columns)))
-    given = Given(at, frozenset({*allowed, *slots_of(kind)}), frozenset(known))
     attributes = rows.listed(trace, (key, "attributes"), columns)
-    others[kind] = _Filled(given, attributes)
+    others[kind] = _Filled(Given(at, of, tuple(objects)), attributes)
     return ArgumentList(trace, key, ObjectForm(kind), [], [numbers])
 
 
@@ -106,10 +103,9 @@ def _require_early(trace: Trace, path: Path, items: list[Any]) -> None:
     early = trace.table.setdefault(_EARLY, {})
     if not is_part(path) or path in early:
         return
-    for count in range(len(path.steps)):
-        owner = Path(path.root, path.name, path.steps[:count])
-        early.setdefault(owner, trace.captured_reads.seen(owner))
-    early[path] = items
+    owners = (Path(path.root, path.name, path.steps[:k]) for k in range(len(path.steps)))
+    seen = {owner: trace.captured_reads.seen(owner) for owner in owners}
+    early |= {owner: obj for owner, obj in seen.items() if obj is not None} | {path: items}
     raise Retrace
 
 
@@ -119,31 +115,19 @@ def find_given(trace: Trace) -> None:
         trace.captured_reads.read(path, obj)
 
 
-def _columns_of(kind: type, objects: list[Any]) -> dict[str, None]:
-    """The names of the attributes of objects that columns can hold."""
-    names = (*own_names(kind, objects), *(n for base in kind.__mro__[:-1] for n in slots_of(base)))
-    return {name: None for name in sorted(names) if _fits(kind, name, objects)}
-
-
 def _names_in_methods(kind: type) -> set[str]:
     """The names of globals and attributes in the methods of a class."""
     held = (member for base in kind.__mro__[:-1] for member in vars(base).values())
     functions = (getattr(member, "fget", member) for member in held)
-    found = (names_in(one.__code__) for one in functions if isinstance(one, FunctionType))
+    found = (attribute_names(one.__code__) for one in functions if isinstance(one, FunctionType))
     return set().union(*found)
 
 
-def names_in(code: CodeType) -> frozenset[str]:
-    """The names of globals and attributes in a code and in what is defined in it."""
-    inner = (names_in(one) for one in code.co_consts if isinstance(one, CodeType))
-    return frozenset(code.co_names).union(*inner)
-
-
-def _fits(kind: type, name: str, objects: list[Any]) -> bool:
-    try:
-        return ItemsInColumns.of([*attributes_of(kind, (name,), objects)]) is not None
-    except (KeyError, AttributeError):
-        return False
+def attribute_names(code: CodeType) -> frozenset[str]:
+    """The names in a code that may be those of attributes, also in strings: ``getattr(p, "x")``."""
+    constants = (constant for one in codes_in(code) for constant in one.co_consts)
+    strings = (one for one in constants if isinstance(one, str) and one.isidentifier())
+    return frozenset((*names_read(code), *strings))
 
 
 def fill_pools(trace: Trace) -> None:

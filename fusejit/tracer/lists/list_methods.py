@@ -85,6 +85,16 @@ def repeated(items, count):
     return made
 
 
+def multiplied(items, count):
+    """``xs *= n``."""
+    size = len(items)
+    if count < 1:
+        items.clear()
+    for _ in range(1, count):
+        for k in range(size):
+            items.append(items[k])
+
+
 def part(items, first, count, step):
     """``xs[i:j:k]``, whose bounds are clamped already."""
     made = []

@@ -6,11 +6,15 @@ numbers, strings, tuples, lists, and other objects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import MemberDescriptorType
 from typing import Any
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.columns.object_columns import ObjectsClass, attributes_of, have_none_of_their_own
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.lists.argument_list import ItemsInColumns
 from fusejit.tracer.lists.form_guesses import Guesses
 from fusejit.tracer.lists.item_forms import ObjectForm, has_objects
 from fusejit.tracer.lists.nested_list import as_affine_number
@@ -18,6 +22,8 @@ from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.pooled_objects import POOLS, PooledObjects, Refused, refuse_pool
 from fusejit.tracer.values.symbolic_number import affine_number
+
+_OF_ALL = frozenset(vars(object))  # what all objects have
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +34,26 @@ class Given:
     ----------
     path : Path
         Where a call finds them.
-    names : frozenset of str
-        Of all their attributes.
-    of_columns : frozenset of str
-        Of those that columns can hold.
+    of : ObjectsClass
+        Which lists of them a variant serves.
+    objects : tuple
+        Those of the traced call.
     """
 
     path: Path
-    names: frozenset[str]
-    of_columns: frozenset[str]
+    of: ObjectsClass
+    objects: tuple[Any, ...]
+
+
+def fits(kind: type, name: str, objects: Sequence[Any]) -> bool:
+    """Whether columns can hold what objects have under a name, which is no method or property."""
+    held = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    if hasattr(type(held), "__get__") and not isinstance(held, MemberDescriptorType):
+        return False
+    try:
+        return ItemsInColumns.of([*attributes_of((name,), objects)]) is not None
+    except AttributeError:
+        return False
 
 
 class ObjectPool:
@@ -85,13 +102,16 @@ class ObjectPool:
 
     def require(self, name: str) -> None:
         """Start again where objects from outside have an attribute that the pool has not."""
-        if self.given is None or name in self.attributes or name not in self.given.names:
+        given = self.given
+        if given is None or name in self.attributes or name in _OF_ALL:
             return
-        if name not in self.given.of_columns:
+        if fits(self.kind, name, given.objects):
+            self.trace.table[POOLS][self.kind] = (*self.attributes, name)
+            raise Retrace
+        if not have_none_of_their_own(self.kind, name, given.objects):
             what = f"reads {name!r} of {self.kind.__name__} objects from outside"
             refuse_pool(self.trace, self.kind, what, "keep numbers, strings or tuples in it")
-        self.trace.table[POOLS][self.kind] = (*self.attributes, name)
-        raise Retrace
+        given.of.not_own.add(name)
 
     def load(self, name: str, number: Any) -> Any:
         """What an attribute holds."""

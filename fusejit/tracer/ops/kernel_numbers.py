@@ -89,8 +89,9 @@ def as_kernel_number(
 
 
 def int_value(number: TracedArray) -> Any:
-    """An integer of the kernel as a value of dtype int64."""
-    if number.dtype.kind not in "iub":
+    """An integer of the kernel, or a bool of Python's, as a value of dtype int64."""
+    is_integer = number.dtype.kind in "iu" or (number.dtype == BOOL and number.kind is Kind.PYTHON)
+    if not is_integer:
         raise numpy_raises("TypeError: an integer is needed")
     return python_number(number, I64).value()
 

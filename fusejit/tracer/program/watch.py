@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
+from fusejit.frame_readers import codes_in
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_file,
@@ -67,14 +68,11 @@ class Watch:
 
     def allow(self, code: CodeType) -> None:
         """A function whose captured reads are known; everything it calls is watched."""
-        if id(code) in self._allowed:
-            return
-        self._codes.append(code)
-        self._allowed.add(id(code))
-        self._callers.add(id(code))
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self.allow(constant)
+        for one in codes_in(code):
+            if id(one) not in self._allowed:
+                self._codes.append(one)
+                self._allowed.add(id(one))
+                self._callers.add(id(one))
 
     def watch_callees(self, code: CodeType) -> None:
         """A function of the tracer through which native calls go."""

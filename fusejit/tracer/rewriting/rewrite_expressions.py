@@ -183,9 +183,9 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.value = self._callback("formatted", node.value, node.value)
         return node
 
-    def _about(self, node: ast.expr) -> list[ast.expr]:
+    def _about(self, node: ast.expr, is_part: bool = False) -> list[ast.expr]:
         """Line and column of a display, and whether loops change it, as constants."""
-        values = (node.lineno, node.col_offset, node in self.changed)
+        values = (node.lineno, node.col_offset, node in self.changed and not is_part)
         return [with_location(ast.Constant(value=value), node) for value in values]
 
     def visit_List(self, node: ast.List) -> ast.expr:
@@ -214,13 +214,30 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.values[at] = self.visit(value)
         if not self.has_callbacks:
             return node
-        if all(key is None or is_constant(key) for key in node.keys) or None in node.keys:
-            return self._callback("displayed", node, "Dict", node, *self._about(node))
-        pairs = with_location(ast.Tuple([], ast.Load()), node)  # whose keys nobody has hashed yet
+        parts: list[Any] = [[]]  # items, what stands behind a ``**``, items, ..
         for key, value in zip(node.keys, node.values, strict=True):
-            if key is not None:
-                pairs.elts.append(with_location(ast.Tuple([key, value], ast.Load()), node))
-        return self._callback("displayed", node, "Pairs", pairs, *self._about(node))
+            if key is None:
+                parts += [value, []]
+            else:
+                parts[-1].append((key, value))
+        made = self._items(node, parts[0], len(parts) > 1)
+        for part in filter(None, parts[1:]):
+            other = part if isinstance(part, ast.expr) else self._items(node, part, True)
+            made = self._callback("merged", node, made, other, *self._about(node))
+        return made
+
+    def _items(
+        self, node: ast.Dict, items: list[tuple[ast.expr, ast.expr]], is_part: bool
+    ) -> ast.expr:
+        """A dictionary of the items of a display, or of a part of them."""
+        made: ast.expr
+        if all(is_constant(key) for key, _ in items):
+            kind, made = "Dict", ast.Dict([k for k, _ in items], [v for _, v in items])
+        else:  # nobody has hashed its keys yet
+            pairs = (with_location(ast.Tuple([*pair], ast.Load()), node) for pair in items)
+            kind, made = "Pairs", ast.Tuple([*pairs], ast.Load())
+        about = self._about(node, is_part)
+        return self._callback("displayed", node, kind, with_location(made, node), *about)
 
     def _hashed(self, node: ast.expr) -> ast.expr:
         """An element of a set, or a key, which Python hashes and compares."""

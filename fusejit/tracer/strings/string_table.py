@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.frame_readers import codes_in
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.columns.list_columns import TextClass
 from fusejit.ir.payload import PayloadBuilder
@@ -174,11 +175,9 @@ def require_all_strings(trace: Trace) -> None:
 
 def _constants_of(code: CodeType) -> Iterator[str]:
     """The strings of several characters in a function."""
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _constants_of(constant)
-        elif type(constant) is str and 1 < len(constant) <= _LONGEST_CONSTANT:
-            yield constant
+    constants = (constant for one in codes_in(code) for constant in one.co_consts)
+    strings = (constant for constant in constants if type(constant) is str)
+    return (text for text in strings if 1 < len(text) <= _LONGEST_CONSTANT)
 
 
 def string_table(trace: Trace) -> StringTable:

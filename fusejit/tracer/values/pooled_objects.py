@@ -9,6 +9,7 @@ equal.
 
 from __future__ import annotations
 
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NamedTuple, Protocol
 
 from fusejit.tracer.builder.trace import Trace, running_trace
@@ -18,6 +19,10 @@ from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 POOLS = (("object pools",), "classes")
 """The key of decisions about classes: names of attributes, or why there is no pool."""
 _HEAP_TYPE = 1 << 9
+_KNOWN_GETTERS = (
+    *(FunctionType, staticmethod, classmethod, property),
+    *(BuiltinFunctionType, MemberDescriptorType, GetSetDescriptorType),
+)
 _HOOKS = ("__getattr__", "__getattribute__", "__delattr__", "__del__", "__getstate__")
 
 
@@ -216,6 +221,10 @@ def may_have_pool(kind: type) -> bool:
         return False
     if any(getattr(kind, name, None) is not getattr(object, name, None) for name in _HOOKS):
         return False
+    members = (member for base in kind.__mro__[:-1] for member in vars(base).values())
+    getters = (one for one in members if hasattr(type(one), "__get__"))
+    if not all(isinstance(one, _KNOWN_GETTERS) for one in getters):
+        return False  # a descriptor of the user's, a cached property
     is_frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
     return is_frozen or kind.__setattr__ is vars(object)["__setattr__"]
 
