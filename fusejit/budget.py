@@ -35,13 +35,16 @@ _LEAST = 0.01
 """Seconds of a stage that is worth naming."""
 
 
-FIRST_SECONDS = 1.5
-"""Seconds that a process may spend on speculation at once; loading the compiler is half of it."""
+FIRST_SECONDS = 1.0
+"""Seconds up to which speculation may take as long as the program itself has run."""
 
-FIRST_INVESTED_SECONDS = 2.0
-"""Seconds that a process may take at once to compile the graphs of speculative traces."""
+FIRST_INVESTED_SECONDS = 0.7
+"""The same, for compiling the graphs of speculative traces."""
 
-LEAST_SECONDS = 0.5
+LOADING_SECONDS = 0.6
+"""Seconds that loading the compiler takes."""
+
+LEAST_SECONDS = 0.3
 """Seconds that one speculative trace may take at least; the next one waits longer for it."""
 
 WASTED_SECONDS = 0.2
@@ -53,8 +56,11 @@ MAX_WASTED_SIGNATURES = 10
 LOOK_SECONDS = 1e-2
 """Seconds that unchecked calls may take between two checked ones."""
 
-SHARE = 0.1
-"""Share of the interpreted time that speculation and failed traces may take in the long run."""
+WASTED_SHARE = 0.1
+"""Share of the interpreted time of a function that its failed traces may take in the long run."""
+
+SHARE = 0.03
+"""Share of the program's time that speculation may take in the long run."""
 
 INVESTED_SHARE = 0.5
 """Share of the interpreted time that compiling the graphs of speculative traces may take."""
@@ -190,7 +196,7 @@ class Allowance:
         """Whether calls of a signature may not be traced now."""
         if self.is_speculative and self.plain < self._due:
             return True
-        paid = SHARE * self.plain
+        paid = WASTED_SHARE * self.plain
         if self._wasted.get(signature, 0.0) > WASTED_SECONDS + paid:
             return True
         if sum(self._wasted.values()) > MAX_WASTED_SIGNATURES * WASTED_SECONDS + paid:
@@ -204,13 +210,13 @@ class Allowance:
         )
 
     @contextmanager
-    def spending(self) -> Iterator[None]:
-        """Record how long some work takes, if it is speculative."""
+    def spending(self) -> Iterator[Callable[[], None]]:
+        """Record how long some work takes, if it is speculative: see `Speculation.spending`."""
         if not self.is_speculative:
-            yield
+            yield lambda: None
             return
-        with speculation.spending():
-            yield
+        with speculation.spending() as pays:
+            yield pays
 
     @contextmanager
     def investing(self, budget: Budget, seconds: float) -> Iterator[None]:
@@ -232,16 +238,18 @@ def compiler_is_loaded() -> bool:
 class Speculation:
     """The time that a process spends on functions that may not be worth a trace.
 
-    It is proportional to the time of the program itself: a program of a hundred small functions
-    does not wait for a hundred traces. A trace that gives a graph has most likely been worth it, so
-    its compilation may take a larger share.
+    At first it takes as long as the program itself has run: whoever stops at any moment has waited
+    for twice as long as without it, at most. Later it takes a `SHARE`, so a program of a hundred
+    small functions does not wait for a hundred traces. A trace that gives a variant has most likely
+    been worth it: it counts as an investment, as its compilation does, which may take a larger
+    share.
 
     Attributes
     ----------
     spent : float
-        Seconds of processor time that traces took, and the loading of the compiler.
+        Seconds of processor time that traces in vain took, and the loading of the compiler.
     invested : float
-        Seconds that compiling their graphs took.
+        Seconds that other traces, and compiling graphs, took.
     """
 
     def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
@@ -255,15 +263,17 @@ class Speculation:
 
     def affords(self) -> bool:
         """Whether there is time for one more such function now."""
-        return self.left() > 0
+        return self.left() > (0 if compiler_is_loaded() else LOADING_SECONDS)
 
     def left(self) -> float:
         """Seconds that may be spent now."""
-        return FIRST_SECONDS + SHARE * self._plain() - self.spent
+        plain = self._plain()
+        return min(plain, FIRST_SECONDS) + SHARE * plain - self.spent
 
     def investable(self) -> float:
         """Seconds that the compilation of a graph may take now."""
-        return FIRST_INVESTED_SECONDS + INVESTED_SHARE * self._plain() - self.invested
+        plain = self._plain()
+        return min(plain, FIRST_INVESTED_SECONDS) + INVESTED_SHARE * plain - self.invested
 
     def _plain(self) -> float:
         """Seconds of the program itself."""
@@ -271,15 +281,25 @@ class Speculation:
         return 0.0 if self._start is None else self._clock() - self._start - ours
 
     @contextmanager
-    def spending(self) -> Iterator[None]:
-        """Record how long something takes; the clock of the program starts at the first time."""
+    def spending(self) -> Iterator[Callable[[], None]]:
+        """Record how long something takes; the clock of the program starts at the first time.
+
+        Yields a function that declares it to be an investment.
+        """
         if self._start is None:
             self._start = self._clock()
-        start, invested = time.thread_time(), self.invested
+        start, before = time.thread_time(), self.spent + self.invested
+
+        def seconds() -> float:
+            return time.thread_time() - start - (self.spent + self.invested - before)
+
+        def pays() -> None:
+            self.invested += seconds()
+
         try:
-            yield
+            yield pays
         finally:
-            self.spent += time.thread_time() - start - (self.invested - invested)
+            self.spent += seconds()
 
     @contextmanager
     def investing(self) -> Iterator[None]:

@@ -28,6 +28,7 @@ from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.ir.raw_reads import is_a
 from fusejit.outcome import MISS, Outcome, OutcomeKind
+from fusejit.stages import Compiled
 
 
 class PostponedTraces:
@@ -92,8 +93,10 @@ class PostponedTraces:
                 allowance.waste(_signature_of(args), seconds)
                 if made.kind is OutcomeKind.OUT_OF_TIME:
                     allowance.postpone(seconds)
+            elif isinstance(made, Compiled):
+                pays()
 
-        with allowance.spending():
+        with allowance.spending() as pays:
             yield note
 
     def reason(self) -> str:

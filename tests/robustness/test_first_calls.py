@@ -456,10 +456,13 @@ def test_a_function_without_source() -> None:
 def test_a_process_spends_on_guesses_in_proportion() -> None:
     now = [0.0]
     speculation = Speculation(lambda: now[0])
-    assert speculation.affords()
     with speculation.spending():
         pass
-    speculation.spent = 1.01 * budget.FIRST_SECONDS
+    assert not speculation.affords()  # the program has only begun
+    now[0] = 2 * budget.LOADING_SECONDS
+    assert speculation.affords()
+    now[0] = 10 * budget.FIRST_SECONDS
+    speculation.spent = 1.5 * budget.FIRST_SECONDS
     assert not speculation.affords()
     now[0] = 100 * budget.FIRST_SECONDS
     assert speculation.affords()
@@ -473,6 +476,9 @@ def test_a_graph_is_an_investment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget.time, "thread_time", lambda: thread[0])
     allowance = Allowance(100.0)
     allowance.is_speculative = True
+    with allowance.spending():
+        pass
+    now[0] = 2 * budget.FIRST_SECONDS
     clock = lambda: thread[0]  # noqa: E731
     with allowance.spending(), budget.compiling("f", allowance, clock) as compile_:
         thread[0] = budget.FIRST_SECONDS / 2
@@ -480,9 +486,15 @@ def test_a_graph_is_an_investment(monkeypatch: pytest.MonkeyPatch) -> None:
             thread[0] += budget.FIRST_INVESTED_SECONDS / 2
             budget.check_budget()
             with pytest.raises(budget.OutOfTime):
-                budget.check_budget(budget.FIRST_INVESTED_SECONDS)
+                budget.check_budget(100 * budget.FIRST_INVESTED_SECONDS)
     assert speculation.spent == pytest.approx(budget.FIRST_SECONDS / 2)
     assert speculation.invested == pytest.approx(budget.FIRST_INVESTED_SECONDS / 2)
+    with allowance.spending() as pays:
+        thread[0] += 1.0
+        pays()
+        thread[0] += 2.0
+    assert speculation.spent == pytest.approx(budget.FIRST_SECONDS / 2 + 2.0)
+    assert speculation.invested == pytest.approx(budget.FIRST_INVESTED_SECONDS / 2 + 1.0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
@@ -515,7 +527,7 @@ def test_traces_in_vain_are_paid_for_by_calls() -> None:
     allowance.waste("of floats", 2 * budget.WASTED_SECONDS)
     assert allowance.is_spent("of floats")
     assert not allowance.is_spent("of integers")
-    allowance.plain = 2 * budget.WASTED_SECONDS / budget.SHARE
+    allowance.plain = 2 * budget.WASTED_SECONDS / budget.WASTED_SHARE
     assert not allowance.is_spent("of floats")
     for k in range(budget.MAX_WASTED_SIGNATURES + 20):
         allowance.waste(k, budget.WASTED_SECONDS)
@@ -533,7 +545,9 @@ def test_a_guess_has_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch)
     with speculation.spending():
         pass
     speculation.spent = 0.0
-    assert allowance.limit(10.0) == budget.FIRST_SECONDS
+    assert allowance.limit(10.0) == budget.LEAST_SECONDS
+    now[0] = 10.0
+    assert allowance.limit(10.0) == budget.FIRST_SECONDS + 10 * budget.SHARE
     speculation.spent = 5.0
     assert allowance.limit(10.0) == budget.LEAST_SECONDS
     now[0] = 1000.0
@@ -579,7 +593,7 @@ def test_a_wrong_guess_is_not_made_again_and_again(
 ) -> None:
     """Masks of other masks: a trace tries them with other numbers, for which NumPy raises."""
     monkeypatch.setattr(budget, "WASTED_SECONDS", 0.0)
-    monkeypatch.setattr(budget, "SHARE", 0.0)
+    monkeypatch.setattr(budget, "WASTED_SHARE", 0.0)
 
     def update(old: Any, new: Any, accepted: Any, subset: Any) -> Any:
         first = subset & accepted
