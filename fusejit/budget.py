@@ -35,10 +35,10 @@ _LEAST = 0.01
 """Seconds of a stage that is worth naming."""
 
 
-FIRST_SECONDS = 1.0
-"""Seconds up to which speculation may take as long as the program itself has run."""
+SPENT = ((0.0, 1.0), (0.8, 0.2), (2.2, 0.03))
+"""Lines, as seconds and a share of the program's time: the lowest one limits speculation."""
 
-FIRST_INVESTED_SECONDS = 0.7
+INVESTED = ((0.0, 1.0), (1.5, 0.5))
 """The same, for compiling the graphs of speculative traces."""
 
 LOADING_SECONDS = 0.6
@@ -58,12 +58,6 @@ LOOK_SECONDS = 1e-2
 
 WASTED_SHARE = 0.1
 """Share of the interpreted time of a function that its failed traces may take in the long run."""
-
-SHARE = 0.03
-"""Share of the program's time that speculation may take in the long run."""
-
-INVESTED_SHARE = 0.5
-"""Share of the interpreted time that compiling the graphs of speculative traces may take."""
 
 
 class ProcessorTime:
@@ -239,10 +233,10 @@ class Speculation:
     """The time that a process spends on functions that may not be worth a trace.
 
     At first it takes as long as the program itself has run: whoever stops at any moment has waited
-    for twice as long as without it, at most. Later it takes a `SHARE`, so a program of a hundred
+    for twice as long as without it, at most. Then it takes a share, and at last a small one, so a
+    program of a hundred
     small functions does not wait for a hundred traces. A trace that gives a variant has most likely
-    been worth it: it counts as an investment, as its compilation does, which may take a larger
-    share.
+    been worth it: it counts as an investment, as its compilation does, which may take more.
 
     Attributes
     ----------
@@ -267,13 +261,15 @@ class Speculation:
 
     def left(self) -> float:
         """Seconds that may be spent now."""
-        plain = self._plain()
-        return min(plain, FIRST_SECONDS) + SHARE * plain - self.spent
+        return self._limited(SPENT) - self.spent
 
     def investable(self) -> float:
         """Seconds that the compilation of a graph may take now."""
+        return self._limited(INVESTED) - self.invested
+
+    def _limited(self, lines: tuple[tuple[float, float], ...]) -> float:
         plain = self._plain()
-        return min(plain, FIRST_INVESTED_SECONDS) + INVESTED_SHARE * plain - self.invested
+        return min(seconds + share * plain for seconds, share in lines)
 
     def _plain(self) -> float:
         """Seconds of the program itself."""

@@ -17,7 +17,8 @@ from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, unwa
 from fusejit.ir.raw_reads import is_a
 from fusejit.stages import Compiled
 from fusejit.tiering.cost_estimate import CostEstimate
-from fusejit.tiering.segment_profiler import FEW, FIRST_REPROFILE, SIZE_GROWTH, size_of
+from fusejit.tiering.segment_profiler import FIRST_REPROFILE, limit_of
+from fusejit.tiering.size_arguments import without_others
 
 LAST_REPROFILE = 256  # calls, before a function of numbers runs in Python for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
@@ -69,11 +70,12 @@ class InterpretedFunction:
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
         self.next_reprofile = next_reprofile
         expected, due = [Expected(no_array=not has_arrays) for _ in args], NEVER
+        sizes: Sequence[Any] = args
         if self.depends_on_sizes:
-            limits = [max(FEW, FIRST_REPROFILE, SIZE_GROWTH * size_of(arg)) for arg in args]
-            expected = [Expected(limit=limit, no_array=not has_arrays) for limit in limits]
-            due = next_reprofile
-        unwatched = unwatched_calls(args, due, is_open=not self.depends_on_sizes)
+            sizes, due = without_others(function, args), next_reprofile
+            expected = [Expected(limit=limit_of(s), no_array=not has_arrays) for s in sizes]
+        is_open = not self.depends_on_sizes
+        unwatched = unwatched_calls(args, due, is_open=is_open, sizes=sizes)
         self.guard = CallGuard(expected, due, function, unwatched)
         self._is_due = False
 

@@ -32,6 +32,7 @@ from fusejit.dataclass import replace
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
+from fusejit.tiering.size_arguments import without_others
 from fusejit.tiering.split_trial import SplitTrial
 from fusejit.tracer.breaks.split_result import InterpretedParts
 
@@ -228,7 +229,8 @@ class SegmentProfiler:
 
     def _settle(self, args: Sequence[Any]) -> None:
         """Serve calls by what pays now."""
-        seen = [max(FEW, SIZE_GROWTH * size_of(arg)) for arg in args]
+        sizes = without_others(self.function, args)
+        seen = [*map(limit_of, sizes)]
         self._no_arrays = [not is_a(arg, np.ndarray) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         interpreted = self._now()
@@ -250,7 +252,7 @@ class SegmentProfiler:
             self._guard_now = self._guard(unwatched=unwatched_open(args, self.expected))
         else:
             due = self._next_reprofile
-            free = unwatched_calls(args, due, is_open=False)
+            free = unwatched_calls(args, due, is_open=False, sizes=sizes)
             self._guard_now = self._guard(self._limits, due, free)
             self._next_reprofile = min(self._next_reprofile * REPROFILE_BACKOFF, NEVER)
         self.serve(self.runs[-1], self._guard_now)
@@ -312,6 +314,11 @@ class SegmentProfiler:
         if limits:
             like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
         return CallGuard(like, due, self.function, unwatched)
+
+
+def limit_of(obj: Any) -> int:
+    """How large an argument may become before it is looked at again; None is no size."""
+    return UNLIMITED if obj is None else max(FEW, SIZE_GROWTH * size_of(obj))
 
 
 def size_of(obj: Any) -> int:

@@ -461,10 +461,10 @@ def test_a_process_spends_on_guesses_in_proportion() -> None:
     assert not speculation.affords()  # the program has only begun
     now[0] = 2 * budget.LOADING_SECONDS
     assert speculation.affords()
-    now[0] = 10 * budget.FIRST_SECONDS
-    speculation.spent = 1.5 * budget.FIRST_SECONDS
+    now[0] = 10.0
+    speculation.spent = 3.0
     assert not speculation.affords()
-    now[0] = 100 * budget.FIRST_SECONDS
+    now[0] = 100.0
     assert speculation.affords()
 
 
@@ -478,23 +478,23 @@ def test_a_graph_is_an_investment(monkeypatch: pytest.MonkeyPatch) -> None:
     allowance.is_speculative = True
     with allowance.spending():
         pass
-    now[0] = 2 * budget.FIRST_SECONDS
+    now[0] = 2.0
     clock = lambda: thread[0]  # noqa: E731
     with allowance.spending(), budget.compiling("f", allowance, clock) as compile_:
-        thread[0] = budget.FIRST_SECONDS / 2
+        thread[0] = 0.5
         with allowance.investing(compile_, 100.0):
-            thread[0] += budget.FIRST_INVESTED_SECONDS / 2
+            thread[0] += 0.25
             budget.check_budget()
             with pytest.raises(budget.OutOfTime):
-                budget.check_budget(100 * budget.FIRST_INVESTED_SECONDS)
-    assert speculation.spent == pytest.approx(budget.FIRST_SECONDS / 2)
-    assert speculation.invested == pytest.approx(budget.FIRST_INVESTED_SECONDS / 2)
+                budget.check_budget(70.0)
+    assert speculation.spent == pytest.approx(0.5)
+    assert speculation.invested == pytest.approx(0.25)
     with allowance.spending() as pays:
         thread[0] += 1.0
         pays()
         thread[0] += 2.0
-    assert speculation.spent == pytest.approx(budget.FIRST_SECONDS / 2 + 2.0)
-    assert speculation.invested == pytest.approx(budget.FIRST_INVESTED_SECONDS / 2 + 1.0)
+    assert speculation.spent == pytest.approx(2.5)
+    assert speculation.invested == pytest.approx(1.25)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
@@ -547,7 +547,7 @@ def test_a_guess_has_no_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch)
     speculation.spent = 0.0
     assert allowance.limit(10.0) == budget.LEAST_SECONDS
     now[0] = 10.0
-    assert allowance.limit(10.0) == budget.FIRST_SECONDS + 10 * budget.SHARE
+    assert budget.LEAST_SECONDS < allowance.limit(10.0) < 4.0
     speculation.spent = 5.0
     assert allowance.limit(10.0) == budget.LEAST_SECONDS
     now[0] = 1000.0

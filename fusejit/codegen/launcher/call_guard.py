@@ -38,7 +38,7 @@ UNLIMITED = 2**63 - 1
 
 SAMPLE = 256  # calls that pass at a time, where one of so many is checked
 FEW_LOOKS = 1024  # calls after which none is checked any more
-MANY_LOOKS = 1 << 18  # the same, for calls with numbers
+MANY_LOOKS = 1 << 18  # the same, for calls with numbers or containers, where arrays may come
 
 HOLD_ITEMS = (list, dict, set)  # an array may stand for them in another call
 ARRAYS = (np.ndarray, np.memmap)
@@ -180,13 +180,17 @@ class CallGuard:
         return is_left or self.would_reject(args)
 
 
-def unwatched_calls(args: Sequence[Any], due: int, *, is_open: bool) -> int:
+def unwatched_calls(
+    args: Sequence[Any], due: int, *, is_open: bool, sizes: Sequence[Any] | None = None
+) -> int:
     """The number of interpreted calls like this one that may pass at a time, unwatched.
 
     Arrays may come where there were numbers, so one call of `SAMPLE` is checked. Methods of objects
-    may be too short for any check. Each call with a size is checked.
+    may be too short for any check. Each call with a size is checked: one of ``sizes``, or of the
+    arguments.
     """
-    has_sizes = not {*map(type, args)}.isdisjoint((*ARRAYS, int, *CONTAINERS))
+    kinds = {*map(type, args if sizes is None else sizes)}
+    has_sizes = not kinds.isdisjoint((*ARRAYS, int, *CONTAINERS))
     if not is_open and (due < FEW_LOOKS or has_sizes):
         return 0
     is_last = last_look(args) < due if not is_open else last_look(args) == FEW_LOOKS
@@ -210,9 +214,10 @@ def unwatched_open(args: Sequence[Any], expected: Sequence[Expected] | None) -> 
 def last_look(args: Sequence[Any]) -> int:
     """The number of calls after which none is checked any more, if all were like this one."""
     kinds = {*map(type, args)}
-    if not kinds.isdisjoint((*ARRAYS, *CONTAINERS)):
+    if not kinds.isdisjoint(ARRAYS):
         return NEVER
-    return MANY_LOOKS if not kinds.isdisjoint((int, float, complex, bool)) else FEW_LOOKS
+    may_be_arrays = (int, float, complex, bool, *CONTAINERS)
+    return FEW_LOOKS if kinds.isdisjoint(may_be_arrays) else MANY_LOOKS
 
 
 def expected_of(value: Any) -> Expected:
