@@ -307,7 +307,7 @@ class Dispatcher:
         variant = by_code[entry.tb_frame.f_code]
         if not variant.launcher.can_start_anew(entry.tb_lineno):
             return None
-        if isinstance(error, RecursionError | MemoryError):  # no fault of the launcher
+        if isinstance(error, RecursionError | MemoryError | OverflowError):  # no fault of its own
             kind = type(error).__name__
             return numpy_raising(f"NumPy raises {kind}", f"{kind} in a launcher")
         self.drop(variant)

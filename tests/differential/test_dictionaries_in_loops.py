@@ -272,3 +272,52 @@ def test_a_small_call_after_a_large_one() -> None:
     for n in (20, 5000, 30, 700, 0, 3000, 10):
         x = rng.integers(0, 2 * n, n)
         compare_outcomes(run(kept, (x,)), run(function, (x,)), Bound(), "kept")
+
+
+def inserted_again(x: Any) -> Any:
+    d = dict.fromkeys(x.tolist(), 1)
+    for k in d:
+        if k == x[0]:
+            del d[k]
+            d[k] = 1
+    return d
+
+
+def inserted_again_after_a_list(x: Any) -> Any:
+    d = {}
+    for v in x:
+        d[v] = 1
+    for k in list(d):
+        del d[k]
+        d[k] = 2
+    return d
+
+
+def one_list_for_all(x: Any) -> Any:
+    d = {key: [] for key in range(len(x))}
+    d[0].append(1)
+    return d
+
+
+def one_number_for_all(x: Any) -> Any:
+    d = dict.fromkeys(range(len(x)), 0)
+    for i in range(len(x)):
+        d[i] += x[i]
+    return d
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize(
+    "function",
+    [inserted_again, inserted_again_after_a_list, one_list_for_all, one_number_for_all],
+)
+def test_keys_of_a_loop_and_values_of_all(function: Callable[..., Any]) -> None:
+    compiled = decorate(function, jit=False, tiering=False)
+    for x in (X[:20], X[:30], X[5:25]):
+        results = []
+        for one in (compiled, function):
+            try:
+                results.append(repr(one(x)))
+            except RuntimeError as error:
+                results.append(str(error))
+        assert results[0] == results[1]

@@ -27,6 +27,7 @@ from fusejit.tracer.host.generator_draws import GENERATORS, draw
 from fusejit.tracer.host.python_draws import OF_MODULE
 from fusejit.tracer.keyed.known_dicts import known_dict
 from fusejit.tracer.lists.changed_lists import ask_to_change
+from fusejit.tracer.lists.comparisons import require_numbers
 from fusejit.tracer.lists.displays import CONTAINERS, change_container, combine, look_up
 from fusejit.tracer.ops import union_operators
 from fusejit.tracer.ops.kernel_numbers import is_kernel_integer
@@ -278,8 +279,8 @@ class Calls:
     def _native(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Rule
     ) -> Any:
-        name = function_name(function)
-        combine(getattr(function, "__self__", None), args)
+        name, owner = function_name(function), getattr(function, "__self__", None)
+        combine(owner, args)
         if function not in _OF_CLASSES:
             require_no_pooled(name, (*args, *kwargs.values()))
         if rule.verdict is Verdict.DENY:
@@ -287,7 +288,6 @@ class Calls:
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
             what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
-        owner = getattr(function, "__self__", None)
         if getattr(function, "__name__", "") == "get":
             look_up(owner, args)
             known = known_dict(owner, args[:1])
@@ -308,8 +308,8 @@ class Calls:
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         if _compares(function):
-            self._captures.compare(getattr(function, "__self__", None))
-            self._captures.compare([*args, *kwargs.values()])
+            self._captures.compare([owner, *args, *kwargs.values()], 4)
+            require_numbers([owner, *args])
         self._meet_native(function, (*args, *kwargs.values()))
         args, kwargs = self._with_callbacks(rule, args, kwargs)
         if isinstance(getattr(function, "__self__", None), _TEXT) or (

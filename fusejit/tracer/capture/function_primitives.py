@@ -38,6 +38,7 @@ from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
+from fusejit.tracer.lists.comparisons import require_numbers
 from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.program.callables import is_library_module, is_library_object, is_library_source
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
@@ -219,6 +220,8 @@ class FunctionPrimitives:
                     self.operand(side)
         if is_tuple(left) and is_tuple(right) and needs_kernel_keys((left, right)):
             return compared_tuples(name, left, right)
+        if type(left) in (list, tuple) and type(right) in (list, tuple):
+            require_numbers((left, right))
         return self._operators.compared(name, left, right)
 
     def augmented(self, name: str, old: Any, value: Any) -> Any:

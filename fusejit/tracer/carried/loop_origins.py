@@ -100,9 +100,7 @@ class LoopOrigins:
         for name, loop_buffer in self._loop_buffers.items():
             if same_object(trace, loop_buffer, obj):
                 return self._at_entry.get(name, 0)
-            if loop_buffer.storage is obj.storage.root and name in self._visible_before:
-                what = "later iterations of a loop read a view of an array made before it"
-                raise Fallback(f"{what}; copy the view")
+        self._refuse_view(obj)
         home = obj.storage.root.home
         if home is trace.block or not trace.is_open(home):
             return None
@@ -110,6 +108,14 @@ class LoopOrigins:
             why = "a loop that may run zero times assigns another view in each iteration"
             raise Fallback(f"{why}; assign one before the loop")
         return self._number(obj)
+
+    def _refuse_view(self, obj: TracedArray) -> None:
+        """Fall back if a name is bound to a view of what a loop buffer stands for."""
+        for name, loop_buffer in self._loop_buffers.items():
+            is_part = loop_buffer.storage.root is obj.storage.root and name in self._visible_before
+            if is_part and not same_object(self._trace, loop_buffer, obj):
+                what = "later iterations of a loop read a view of an array made before it"
+                raise Fallback(f"{what}; copy the view")
 
     def may_be_another(self, obj: TracedArray) -> bool:
         """Whether an array of the body may be an object that was there before the loop."""
@@ -128,6 +134,7 @@ class LoopOrigins:
                 set() if runs_often and self._is_bound(name, names) else {name}
             )
         for name in self._loop_buffers:
+            self._refuse_view(names[name])
             self._collect(name, names[name])
 
     def _shows_another(self, name: str, obj: TracedArray) -> bool:

@@ -207,6 +207,9 @@ def _dict(*args: Any, **kwargs: Any) -> Any:
 def _fromkeys(*args: Any) -> Any:
     if not args or not isinstance(args[0], Items | TracedContainer | list | tuple | dict | range):
         return NotImplemented
+    if len(args) > 1 and isinstance(args[1], TracedContainer | list | dict | set):
+        what = "gives all keys of a dictionary one container"
+        raise needs_python(what, "make one for each: {key: [] for key in keys}")
     return current_trace().inlined(dict_methods.of_keys, args)
 
 

@@ -18,7 +18,7 @@ from fusejit.tracer.builder.primitives import PRIMITIVES
 from fusejit.tracer.flow.conditions import not_
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed.known_dicts import known_dict
-from fusejit.tracer.lists.comparisons import are_equal, comes_before
+from fusejit.tracer.lists.comparisons import are_equal, comes_before, require_numbers
 from fusejit.tracer.lists.displays import CONTAINERS, look_up
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, needs_kernel, truth_of
@@ -57,6 +57,8 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
             return _any(item is one or operator.eq(item, one) for one in container)
     if type(container) in CONTAINERS:
         look_up(container, (item,))
+    if type(container) in (list, tuple):
+        require_numbers((item, container))
     return is_in(item, container)
 
 

@@ -20,6 +20,7 @@ is then traced twice.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -64,7 +65,7 @@ class TracedFor(LoopRegion):
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.peeled = 0
-        self._sizes: list[int] = []  # changes of the containers that it runs over, so far
+        self._changes: list[tuple[int, ...]] = []  # of the containers that it runs over, so far
         self._first_sizes: list[Any] = []  # how many items those have that must keep their size
         self._counter: Value | None = None
 
@@ -164,7 +165,7 @@ class TracedFor(LoopRegion):
         """Open the body's block, in which the item is computed."""
         loop_body.begin(self, names)
         assert self.items is not None
-        self._sizes = [one.num_changes for one in self.items.containers]
+        self._changes = [one.changes() for one in self.items.containers]
         self._first_sizes = [one.size() for one in self.items.containers if one.keeps_size]
         if self.flags or self.decided("live"):
             self._counter = self.carry_counter((Kind.PYTHON, I64), as_kernel_number(0))
@@ -228,10 +229,14 @@ class TracedFor(LoopRegion):
     def _require_items(self) -> None:
         """Ask again in each iteration for the size of a container that the body has changed."""
         assert self.items is not None
-        sizes = [one.num_changes for one in self.items.containers]
-        if sizes == self._sizes or self.decided("live"):
+        changes = [one.changes() for one in self.items.containers]
+        if changes == self._changes or self.decided("live"):
             return
         if all(one.keeps_size for one in self.items.containers):
+            for now, before in zip(changes, self._changes, strict=True):
+                if all(map(operator.ne, now, before)):
+                    what = "adds items and takes some away in a loop over a container"
+                    raise needs_python(what, "run over a copy of it: for k in list(d)")
             self._require_sizes()
         else:
             if not self.items.follows:

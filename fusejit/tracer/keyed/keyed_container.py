@@ -48,17 +48,17 @@ class KeyedContainer(TracedContainer):
         trace.owned(ContainersByKey)[key] = self
         self.keys_list = TracedList(trace, (key, "keys"))
         self.table = HashTable(trace, self.keys_list)
+        self._num_cleared = 0
         self.removed: TracedList | None = None  # places of keys that were deleted
         self.marks: TracedList | None = None  # whether the key at a place is there
         if trace.table.get((key, "removes")):
             self.removed = TracedList(trace, (key, "removed"))
             self.marks = TracedList(trace, (key, "marks"))
 
-    @property
-    def num_changes(self) -> int:  # type: ignore[override]
-        """Of the number of its keys, so far."""
+    def changes(self) -> tuple[int, ...]:
+        """How often keys were added so far, and how often they were taken away."""
         removed = 0 if self.removed is None else self.removed.num_changes
-        return self.keys_list.num_changes + removed
+        return self.keys_list.num_changes, removed + self._num_cleared
 
     def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
         """Leave to Python what is done; in a loop or a conditional, all of the container."""
@@ -213,6 +213,7 @@ class KeyedContainer(TracedContainer):
     def clear(self) -> None:
         """``d.clear()``."""
         self.require_own()
+        self._num_cleared += 1
         self.keys_list.clear()
         for part in (self.removed, self.marks):
             if part is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.host import HostExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import primitive
@@ -20,6 +21,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.pooled_objects import pooled
+from fusejit.tracer.values.symbolic_number import SymbolicNumber
 from fusejit.tracer.values.union_scalar import UNION_OPS, OptionalTuple, is_union_scalar
 
 
@@ -93,10 +95,24 @@ def _is_of_kernel(obj: Any) -> bool:
 
 def _require_number(number: Any) -> None:
     """Leave a NaN to Python: it is equal to itself if it is the very object that a list holds."""
+    if isinstance(number, SymbolicNumber) and isinstance(number.value, float | complex):
+        if number.value != number.value:
+            raise needs_python("looks for a NaN in a list", MOVE_OUTSIDE)
+        same = HostExpr("eq", (number.expr, number.expr))
+        number.trace.decisions.condition(same, True, "no NaN is looked for in a list")
     if isinstance(number, TracedArray) and number.dtype.kind in "fc":
         is_number_ = as_kernel_number(operator_call(np.equal, (number, number)), Kind.PYTHON, BOOL)
         why = "looks for a NaN in a list"
         current_trace().emit(Assert(condition=is_number_.value(), reason=why, error=LEFT_TO_PYTHON))
+
+
+def require_numbers(obj: Any) -> None:
+    """Leave NaNs to Python among the items of lists and tuples that it is about to compare."""
+    if type(obj) in (list, tuple):
+        for item in obj:
+            require_numbers(item)
+    elif isinstance(obj, SymbolicNumber):
+        _require_number(obj)
 
 
 def comes_before(left: Any, right: Any, is_reversed: bool) -> bool:

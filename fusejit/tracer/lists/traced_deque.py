@@ -48,10 +48,9 @@ class TracedDeque(AnyList):
         self._num_left = 0
         self._set_first(AffineExpr.const(0))
 
-    @property
-    def num_changes(self) -> int:  # type: ignore[override]
-        """Of its length, so far."""
-        return self._all.num_changes + self._num_left
+    def changes(self) -> tuple[int, ...]:
+        """How often it has changed so far; Python counts that, too, whatever its length is."""
+        return (self._all.num_changes + self._num_left,) * 2
 
     # -- memory -----------------------------------------------------------------------------------
     def first(self) -> AffineExpr:

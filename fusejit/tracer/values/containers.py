@@ -33,6 +33,10 @@ class TracedContainer:
     home: Block
     python_type: type
 
+    def changes(self) -> tuple[int, ...]:
+        """How often its number of items has changed so far, apart what may cancel each other."""
+        return (self.num_changes,)
+
     def truth(self) -> TracedArray | bool:
         """Whether there are items."""
         raise NotImplementedError

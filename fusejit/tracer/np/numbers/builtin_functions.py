@@ -176,9 +176,12 @@ def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
 @primitive(pow)
 def power(base: Any, exponent: Any, *modulus: Any) -> Any:
     """``pow(x, y)``; with a modulus each call must have the same ints."""
-    if modulus:
-        return pow(*map(operator.index, (base, exponent, *modulus)))
-    return base**exponent
+    if not modulus:
+        return base**exponent
+    numbers = (base, exponent, *modulus)
+    if not {*map(represented_type, numbers)} <= {int, bool}:  # NumPy's take no modulus
+        return NotImplemented
+    return pow(*map(operator.index, numbers))
 
 
 to_int, to_float = _convert(int, "int"), _convert(float, "float")
