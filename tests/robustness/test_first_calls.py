@@ -22,6 +22,7 @@ from fusejit.codegen.launcher import call_guard
 from fusejit.codegen.launcher.call_guard import SAMPLE
 from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.dispatcher import Dispatcher
+from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE
 from fusejit.warm_up import first_calls
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting
 from fusejit.warm_up.first_calls import SETTLED
@@ -576,7 +577,7 @@ def test_a_guess_that_runs_out_of_time_is_made_again_later(
     assert not fused.variants.fallbacks
     limits[0] = 10.0
     fused.__fusejit_state__.allowance.plain = 1e9
-    for _ in range(call_guard.SAMPLE + 1):
+    for _ in range(MAX_AT_ONCE + 1):
         assert fused(data) == 30000.0
     assert len(traces) > 1
 
