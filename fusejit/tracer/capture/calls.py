@@ -40,7 +40,6 @@ from fusejit.tracer.program.callables import (
     Verdict,
     function_name,
     is_library_module,
-    is_method_in_c,
     is_named_tuple,
     is_named_tuple_class,
     is_traced_type,
@@ -285,6 +284,7 @@ class Calls:
             require_no_pooled(name, (*args, *kwargs.values()))
         if rule.verdict is Verdict.DENY:
             raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
+        self._captures.require_fixed(function, name)
         if rule.verdict is Verdict.STATIC and self._contains_traced((args, kwargs)):
             what = f"calls {name}, which fusejit does not compile with these arguments"
             raise needs_python(what, MOVE_OUTSIDE)
@@ -299,8 +299,6 @@ class Calls:
                 look_up(owner, args)
                 change_container(owner)
             path = self._captures.path_of(owner)
-            if path is None and is_method_in_c(function):
-                path = self._captures.path_of(function)
             if path is not None:
                 ask_to_change(path, owner)
                 what = f"calls {name} on {self._captures.described(path)}"

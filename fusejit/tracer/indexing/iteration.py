@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
@@ -70,6 +70,17 @@ class Items:
             what = "may run over an iterator that was run over before"
             raise needs_python(what, "make another one where it is run over: zip(..)")
         self.cursor.is_used = True
+
+    def refuse(self, *others: Any) -> NoReturn:
+        """Leave to Python what is done with it other than running over it."""
+        what = "does more with a range, a zip or the view of a dictionary than run over it"
+        raise needs_python(what, "make a list of it, or do it outside the decorated function")
+
+    user_attribute = __getitem__ = refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = refuse
+    __hash__ = object.__hash__
+    __add__ = __sub__ = __mul__ = __and__ = __or__ = __xor__ = refuse
+    __radd__ = __rsub__ = __rmul__ = __rand__ = __ror__ = __rxor__ = refuse
 
     def __repr__(self) -> str:
         if active_trace() is not None:

@@ -177,22 +177,22 @@ class AnyList(TracedContainer):
         return self.trace.inlined(list_methods.contains, (self, item))
 
     def __eq__(self, other: object) -> Any:
-        if not (isinstance(other, AnyList) or type(other) is list):
+        if _python_type(other) is not self.python_type:  # a deque is equal to no list
             return False
         return self.trace.inlined(list_methods.equals, (self, other))
 
     def __ne__(self, other: object) -> Any:
-        if not (isinstance(other, AnyList) or type(other) is list):
+        if _python_type(other) is not self.python_type:
             return True
         return self.trace.inlined(list_methods.differs, (self, other))
 
     __hash__ = TracedContainer.__hash__
 
     def __add__(self, other: Any) -> Any:
-        return self.trace.inlined(list_methods.joined, (self, _require_list(other)))
+        return self.trace.inlined(list_methods.joined, (_require_list(self), _require_list(other)))
 
     def __radd__(self, other: Any) -> Any:
-        return self.trace.inlined(list_methods.joined, (_require_list(other), self))
+        return self.trace.inlined(list_methods.joined, (_require_list(other), _require_list(self)))
 
     def __iadd__(self, other: Any) -> AnyList:
         self.trace.inlined(list_methods.extended, (self, other))
@@ -203,7 +203,7 @@ class AnyList(TracedContainer):
         return self
 
     def __mul__(self, count: Any) -> Any:
-        return self.trace.inlined(list_methods.repeated, (self, count))
+        return self.trace.inlined(list_methods.repeated, (_require_list(self), count))
 
     __rmul__ = __mul__
 
@@ -237,10 +237,15 @@ _WRITTEN_OUT = {
 _METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
 
 
+def _python_type(obj: Any) -> type:
+    return obj.python_type if isinstance(obj, AnyList) else type(obj)
+
+
 def _require_list(obj: Any) -> Any:
-    if isinstance(obj, AnyList) or type(obj) is list:
+    kind = _python_type(obj)
+    if kind is list:
         return obj
-    raise needs_python(f"adds a {type(obj).__name__} to a list", "convert it with list(..)")
+    raise needs_python(f"makes a list of a {kind.__name__} by + or *", "convert it with list(..)")
 
 
 add_methods(AnyList, _WRITTEN_OUT)

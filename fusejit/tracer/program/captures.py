@@ -27,7 +27,12 @@ from fusejit.identity import place_of_served, served_by
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.tracer.program.callables import CONSTANT_TYPES, is_library_module, is_named_tuple
+from fusejit.tracer.program.callables import (
+    CONSTANT_TYPES,
+    is_library_module,
+    is_method_in_c,
+    is_named_tuple,
+)
 from fusejit.tracer.program.guards import (
     MethodAuthor,
     compared_by,
@@ -197,6 +202,13 @@ class CaptureRegistry:
             what = f"compares the identity of {path.user_text()}"
             raise unsupported(what, "compare contents instead")
         self.require(path, obj)
+
+    def require_fixed(self, function: Any, name: str) -> None:
+        """Leave a method of a container to Python that came without it: ``score=counts.get``."""
+        is_of_container = is_method_in_c(function) and type(function.__self__).__hash__ is None
+        if is_of_container and self.path_of(function) is not None:
+            what = f"calls {name} of a container that it is not given"
+            raise needs_python(what, "pass the container itself")
 
     def compare(self, obj: object, depth: int = 3) -> None:
         """The program compares or hashes an object, or what a container of its own holds."""

@@ -5,7 +5,6 @@ Each is a copy of its argument, or the very argument where that has all that is 
 
 from __future__ import annotations
 
-import copy as copying
 import operator
 from typing import Any
 
@@ -125,13 +124,6 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
         a = current_trace().captured_reads.constant(np.asarray(a))
     array = array_from(a)
     return copy_of(array, array.dtype, axes_of_order(array, order), "copy", Kind.ARRAY)
-
-
-@primitive(copying.copy, copying.deepcopy, complex=True)
-def copied(obj: Any, memo: Any = None) -> Any:
-    """``copy.copy`` and ``copy.deepcopy`` of an array; NumPy keeps the order of its axes."""
-    obj = with_selected(obj)
-    return copy_method(obj, "K") if isinstance(obj, TracedArray) else NotImplemented
 
 
 # ---------------------------------------------------------------------------------------- arrays
