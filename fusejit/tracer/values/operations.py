@@ -67,7 +67,7 @@ class NumberOperations(Generic[A]):
     kernel_value : callable
         A number that depends on symbols of a block, as a value of the kernel.
     unsupported_operand : callable
-        ``unsupported_operand(number, other)``: an operator that gives way to another class.
+        ``unsupported_operand(op, number, other)``: an operator that gives way to another class.
     """
 
     ufunc: Callable[[Any, str, tuple[Any, ...], dict[str, Any]], Any]
@@ -75,7 +75,7 @@ class NumberOperations(Generic[A]):
     complex_arithmetic: Callable[[str, tuple[Any, ...]], Any]
     as_array: Callable[[Any], A]
     kernel_value: Callable[[Any], Value]
-    unsupported_operand: Callable[[Any, Any], Any]
+    unsupported_operand: Callable[[str, Any, Any], Any]
     product: Callable[[Any, Any], Any]
     complex_of_parts: Callable[[Any, Any], A]
 

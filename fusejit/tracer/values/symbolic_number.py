@@ -118,12 +118,12 @@ class SymbolicNumber:
 
     def __divmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return NUMBER_OPS.unsupported_operand(self, other)
+            return NUMBER_OPS.unsupported_operand("divmod", self, other)
         return apply_host("floordiv", self, other), apply_host("mod", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return NUMBER_OPS.unsupported_operand(self, other)
+            return NUMBER_OPS.unsupported_operand("divmod", self, other)
         return apply_host("floordiv", other, self), apply_host("mod", other, self)
 
     # -- what needs the value ---------------------------------------------------------------------
@@ -443,7 +443,7 @@ def _install() -> None:
                 kind = Kind.SCALAR if self.is_strong else Kind.PYTHON
                 number = number_of_subclass(other, kind, reflected, (name,))
                 if number is None:
-                    return NUMBER_OPS.unsupported_operand(self, other)
+                    return NUMBER_OPS.unsupported_operand(op, self, other)
                 other = number
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)
 
