@@ -1,5 +1,5 @@
 """NumPy's scalars beside strings, lists and tuples: comparisons give NumPy's bools, or arrays."""
-# ruff: noqa: PIE810, PLR0124, RUF005, SIM300
+# ruff: noqa: RUF005, SIM300
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from fusejit_testing.oracle import decorate
 
 
 def with_strings(x):
-    return x == "a", x != "a", "a" == x  # noqa: SIM300
+    return x == "a", x != "a", "a" == x
 
 
 def with_tuples(x):
