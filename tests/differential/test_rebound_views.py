@@ -112,10 +112,41 @@ def new_ones(u):
     return u
 
 
+def held_by_an_object(u):
+    state = State(np.zeros(len(u)))
+    a = state.u
+    for i in range(len(u) // 2):
+        a = a[1:]
+        a[0] = i + 1
+    return state.u
+
+
+def held_deeply(u):
+    state, outer = State([np.zeros(len(u))]), State(None)
+    outer.u = state
+    a = state.u[0]
+    state = None
+    for i in range(len(u) // 2):
+        a = a[1:]
+        a[0] = i + 1
+    return outer.u.u[0]
+
+
+def chosen_and_held(u):
+    state = State(np.zeros(len(u)))
+    a = state.u
+    for i in range(len(u)):
+        if u[i] > 4:
+            a = u * 2
+        a[0] = i
+    return state.u, a
+
+
 FUNCTIONS = [
     *(tail, tail_that_is_stored_later, tail_alone, of_an_attribute, by_another_name),
     *(of_an_own_array, from_both_ends, shortened_by_elements, reversed_each_time),
-    *(in_an_inner_loop, with_the_one_before, columns, new_ones),
+    *(in_an_inner_loop, with_the_one_before, columns, new_ones, held_by_an_object),
+    *(held_deeply, chosen_and_held),
 ]
 
 
@@ -132,3 +163,32 @@ def test_as_numpy(function):
         assert ours.tolist() == theirs.tolist()
         shared = [np.shares_memory(one, theirs) for one in expected]
         assert [np.shares_memory(one, ours) for one in found] == shared
+
+
+def given_to_an_attribute(state):
+    state.v = np.zeros(len(state.u))
+    a = state.v
+    for i in range(len(state.u) // 2):
+        a = a[1:]
+        a[0] = i + 1
+    return a
+
+
+def part_of_an_attribute(state):
+    state.v = state.u * 1
+    before = state.v
+    for i in range(len(state.u) // 2):
+        state.v = state.v[1:]
+        state.v[0] = i + 1
+    return before
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [given_to_an_attribute, part_of_an_attribute])
+def test_attributes_of_objects_from_outside(function):
+    compiled = decorate(function, jit=False, tiering=False)
+    for n in (10, 15, 24):
+        ours, theirs = State(np.arange(float(n))), State(np.arange(float(n)))
+        assert compiled(ours).tolist() == function(theirs).tolist()
+        assert ours.u.tolist() == theirs.u.tolist()
+        assert ours.v.tolist() == theirs.v.tolist()

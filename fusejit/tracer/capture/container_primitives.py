@@ -18,7 +18,7 @@ from fusejit.tracer.containers.new_containers import (
     repeated,
 )
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
-from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.any_list import type_in_program
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.guards import runs_no_user_code
 from fusejit.tracer.program.unrolling import within_budget
@@ -79,7 +79,7 @@ class ContainerPrimitives:
 
     def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
         """``[x, y] + xs``, or the other way round."""
-        if not (isinstance(left, list | AnyList) and isinstance(right, list | AnyList)):
+        if not type_in_program(left) is type_in_program(right) is list:
             return native_operator(operator.add, left, right)
         return joined(self._key(line, column), left, right, is_changed)
 

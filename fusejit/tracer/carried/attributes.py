@@ -19,7 +19,7 @@ from fusejit.dataclass import dataclass
 from fusejit.tracer.builder.trace import Trace, running_trace
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import current_location, needs_python
-from fusejit.tracer.values.pooled_objects import PooledObjects, pooled
+from fusejit.tracer.values.pooled_objects import PooledObjects, pooled, slots_of
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
 _MISSING = "missing"
@@ -139,6 +139,13 @@ class Objects:
     def is_whole(self, obj: Any) -> bool:
         """Whether the program has made an object, which has all that its attributes tell."""
         return id(obj) in self._made and id(obj) not in self._perhaps_own
+
+    def content(self, obj: Any) -> list[Any]:
+        """What the attributes hold of an object that the program has made; nothing of others."""
+        if id(obj) not in self._made or pooled(obj) is not None:
+            return []
+        slots = [getattr(obj, name, None) for base in type(obj).__mro__ for name in slots_of(base)]
+        return [*getattr(obj, "__dict__", {}).values(), *slots]
 
     def freeze(self, obj: Any) -> None:
         """Have nothing change an object, nor ask which object it is, from now on."""

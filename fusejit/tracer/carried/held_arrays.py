@@ -1,23 +1,38 @@
-"""Which names hold the arrays of a storage."""
+"""What holds the arrays of a storage: other names, containers, and attributes of objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.carried.attributes import Objects
+from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
 
-
-def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:
-    """Whether another name than ``name`` has an array of a storage, or a container of such."""
-    return any(_holds(held, storage) for other, held in names.items() if other != name)
+_DEPTH = 4  # of containers and objects within each other
 
 
-def _holds(held: Any, storage: Storage) -> bool:
-    if isinstance(held, list | tuple | dict):
-        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
-    if not isinstance(held, TracedArray):
-        return False
-    root = held.storage.root
-    return root is storage or storage in root.copied_from
+def is_held(trace: Trace, names: Mapping[str, Any], name: str, storage: Storage) -> bool:
+    """Whether something other than ``name`` has an array of a storage."""
+    others = [held for other, held in names.items() if other != name]
+    others += trace.owned(OutsideAttributes).held()
+    return _is_among(others, storage, trace.owned(Objects), _DEPTH)
+
+
+def _is_among(items: Iterable[Any], storage: Storage, objects: Objects, depth: int) -> bool:
+    return depth > 0 and any(_holds(item, storage, objects, depth) for item in items)
+
+
+def _holds(held: Any, storage: Storage, objects: Objects, depth: int) -> bool:
+    if isinstance(held, TracedArray):
+        root = held.storage.root
+        return root is storage or storage in root.copied_from
+    if isinstance(held, list | tuple):
+        items: Iterable[Any] = held
+    elif isinstance(held, dict):
+        items = held.values()
+    else:
+        items = objects.content(held)
+    return _is_among(items, storage, objects, depth - 1)

@@ -78,7 +78,7 @@ class LoopOrigins:
         is_inlined = self._region.location.inlined_from is not None
         if is_inlined or array.storage.home is not self._trace.block:
             return False
-        return not is_held(names, name, root)
+        return not is_held(self._trace, names, name, root)
 
     def _number(self, obj: TracedArray) -> int:
         for k, other in enumerate(self._objects, 1):

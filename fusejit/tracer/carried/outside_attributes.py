@@ -156,6 +156,10 @@ class OutsideAttributes:
         trace.captured_reads.overwrite(obj, attribute.path, UNDEFINED)
         return attribute
 
+    def held(self) -> list[Any]:
+        """What the attributes hold now."""
+        return [written.attribute.held() for written in self._written.values()]
+
     def write_back(self, trace: Trace) -> None:
         """Write what the attributes hold at the end of the program."""
         for (owner, name), written in self._written.items():

@@ -290,7 +290,8 @@ class TracedIf(Region):
         if not is_array(obj):
             return True
         root = obj.storage.root
-        return not any(is_held(held, name, root) for held in (names, self._then, self._now))
+        sides = (names, self._then, self._now)
+        return not any(is_held(self.trace, held, name, root) for held in sides)
 
     def _without_tuples(
         self, left: dict[str, Any], right: dict[str, Any]

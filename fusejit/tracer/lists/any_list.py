@@ -177,12 +177,12 @@ class AnyList(TracedContainer):
         return self.trace.inlined(list_methods.contains, (self, item))
 
     def __eq__(self, other: object) -> Any:
-        if _python_type(other) is not self.python_type:  # a deque is equal to no list
+        if type_in_program(other) is not self.python_type:  # a deque is equal to no list
             return False
         return self.trace.inlined(list_methods.equals, (self, other))
 
     def __ne__(self, other: object) -> Any:
-        if _python_type(other) is not self.python_type:
+        if type_in_program(other) is not self.python_type:
             return True
         return self.trace.inlined(list_methods.differs, (self, other))
 
@@ -218,7 +218,7 @@ class AnyList(TracedContainer):
         if type(index) is not slice:
             self.trace.inlined(list_methods.delete, (self, index))
             return
-        if index.step not in (None, 1):
+        if index.step not in (None, 1) or self.python_type is not list:
             self._refuse()
         self.trace.inlined(list_methods.delete_part, (self, *self._ends(index, 1)))
 
@@ -237,12 +237,13 @@ _WRITTEN_OUT = {
 _METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
 
 
-def _python_type(obj: Any) -> type:
+def type_in_program(obj: Any) -> type:
+    """The class that the program sees."""
     return obj.python_type if isinstance(obj, AnyList) else type(obj)
 
 
 def _require_list(obj: Any) -> Any:
-    kind = _python_type(obj)
+    kind = type_in_program(obj)
     if kind is list:
         return obj
     raise needs_python(f"makes a list of a {kind.__name__} by + or *", "convert it with list(..)")

@@ -190,8 +190,13 @@ to_int, to_float = _convert(int, "int"), _convert(float, "float")
 def _extremum(function: Callable[..., Any], op: str) -> Callable[..., Any]:
     @primitive(function)
     def extremum(*args: Any, **kwargs: Any) -> Any:
-        items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
-        if kwargs or not contains_traced(list(items)) or not all(map(is_host_number, items)):
+        items = args[0] if len(args) == 1 else args
+        if (
+            kwargs
+            or not isinstance(items, list | tuple)
+            or not contains_traced(list(items))
+            or not all(map(is_host_number, items))
+        ):
             return NotImplemented  # Python's own comparisons then decide
         best = items[0]
         for item in items[1:]:
