@@ -10,6 +10,7 @@ from fusejit_testing.programs.mutation_programs import MutationProgram, Paramete
 
 _PLACES = {"a": 4, "b": 5, "t": 6, "r": 7}  # of the statements that make the lists
 _KINDS = {"a": "nums", "b": "nums", "t": "pairs", "r": "rows"}
+_FEWER = "for j in range(260):"  # the lists grow with each call
 
 
 def given_list_program(seed: int) -> MutationProgram:
@@ -27,4 +28,5 @@ def given_list_program(seed: int) -> MutationProgram:
     for each in program.parameters:
         kind = "int" if each.dtype == "int" else "array"
         parameters.append(Parameter(each.name, kind, (), "value"))
+    body = tuple(s if "2100" not in s.text else replace(s, text=_FEWER) for s in body)
     return replace(program, parameters=tuple(parameters), body=body)

@@ -197,8 +197,8 @@ OBJECTS = Grammar(
         *("ps:list n:int", "ps:list y:num", "spots:spots", "spots:spots ps:list", "a:item b:item"),
         *("ps:list a:item n:int", "w:world nums:nums"),
     ),
-    beginning="k, s, best, u = 0, 0.0, None, None\nit = Item(0.5, 1, 'it')\nout, spots = [it], [it.spot]\n"
-    "nums, names, groups, d = [1.5], [], {}, {}",
+    beginning="k, s, best, u = 0, 0.0, None, None\nit = Item(0.5, 1, 'it')\n"
+    "out, spots = [it], [it.spot]\nnums, names, groups, d = [1.5], [], {}, {}",
     names={"int": ("k",), "list": ("out",), "item": ("it",)},
     fields={
         "size": ("1", "2", "3"),
