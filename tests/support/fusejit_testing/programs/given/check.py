@@ -36,6 +36,7 @@ from fusejit_testing.programs.mutation_programs import MutationProgram, deadline
 _GRAMMARS: Mapping[str, Grammar] = {"objects": OBJECTS, "dictionaries": DICTIONARIES}
 GIVEN = (*_GRAMMARS, "given_lists")
 NUM_CALLS = 7
+LONGEST = 40  # items of an argument that another call is given again
 _FAULTS = (FAULT, "a fault", "internal error", "VerificationError")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -69,11 +70,11 @@ class Way:
         rng = random.Random(f"{self.program.seed} {call['at']}")
         give = Giver(rng, FLAVOURS[call["flavour"]], self.names)
         made = [give.argument(parameter.dtype) for parameter in self.program.parameters]
-        if self.last is None or not call["again"]:
+        if self.last is None or not call["again"] or _is_long(self.last):
             self.last = made
             return made
         for old, new in zip(self.last, made, strict=True):
-            if isinstance(old, list) and len(old) < 30:
+            if isinstance(old, list):
                 old.extend(new[:3])
             elif isinstance(old, dict):
                 old.update(list(new.items())[:3])
@@ -95,6 +96,10 @@ class Way:
         seen += [f"{n} = {describer.of(self.names[n])}" for n in _state_of(self.names)]
         seen.append(repr(class_values(self.names)))
         return error, "\n  ".join(seen)
+
+
+def _is_long(arguments: list[Any]) -> bool:
+    return any(len(each) > LONGEST for each in arguments if isinstance(each, list | dict))
 
 
 def _state_of(names: Mapping[str, Any]) -> list[str]:
