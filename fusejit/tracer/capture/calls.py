@@ -165,14 +165,14 @@ class Calls:
             if is_traced_type(type(function.__self__)):
                 return function(*args, **kwargs)
             owner = function.__self__
-            of_named_tuple = is_named_tuple_class(owner) or is_named_tuple(owner)
-            if of_named_tuple and not is_user_function(function.__func__):
-                return function(*args, **kwargs)  # _replace, _asdict, _make
             path = self._captures.path_of(function)
             if path is not None:  # a bound method that was stored somewhere
                 self._captures.read(path.attribute("__func__"), function.__func__)
-                self._captures.read(path.attribute("__self__"), function.__self__)
-            return self.invoke(function.__func__, (function.__self__, *args), kwargs)
+                owner = self._captures.read(path.attribute("__self__"), owner)
+            of_named_tuple = is_named_tuple_class(owner) or is_named_tuple(owner)
+            if of_named_tuple and not is_user_function(function.__func__):
+                return function.__func__(owner, *args, **kwargs)  # _replace, _asdict, _make
+            return self.invoke(function.__func__, (owner, *args), kwargs)
         if kind is functools.partial:
             return self._partial(function, args, kwargs)
         if isinstance(function, type):

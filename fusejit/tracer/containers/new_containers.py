@@ -180,6 +180,9 @@ def merged(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> A
         if not is_traced:
             return displayed("Dict", ("merged", *place), {**left, **right}, is_changed)
         left = new_dict(right.trace, ("merged", *place), left, is_changed=True)
+        if not isinstance(left, TracedDict):
+            what = "joins dictionaries that a compiled loop changes in a way that is not compiled"
+            raise needs_python(what, "join them with update")
     left.trace.inlined(dict_methods.update, (left, right))
     return left
 

@@ -22,6 +22,7 @@ from fusejit_testing.programs.everyday.check import (
 )
 from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
+from fusejit_testing.programs.given.check import GIVEN, check_given, given_program, report_given
 from fusejit_testing.programs.grouped_check import check_grouped
 from fusejit_testing.programs.identities import identity_program, identity_program_by_python
 from fusejit_testing.programs.list_programs import check_lists, list_program, report_of, set_program
@@ -181,15 +182,31 @@ def _check_containers(program: MutationProgram, jit: bool, folder: Path) -> None
 
 def _everyday(family: str, seed: int, jit: bool, folder: Path) -> str:
     program = everyday_program(family, seed)
+    check, report = partial(check_everyday, family), partial(report_everyday, family)
+    return _by_objects(program, check, report, jit, folder)
+
+
+def _given(family: str, seed: int, jit: bool, folder: Path) -> str:
+    program = given_program(family, seed)
+    return _by_objects(program, check_given, report_given, jit, folder)
+
+
+def _by_objects(
+    program: MutationProgram,
+    check: Callable[..., str],
+    report: Callable[..., str],
+    jit: bool,
+    folder: Path,
+) -> str:
     way = ""
     for is_jitted in (False, True)[: 1 + jit]:
         try:
             with deadline(SLOWEST):
-                way = check_everyday(family, program, folder, jit=is_jitted)
+                way = check(program, folder, jit=is_jitted)
         except Exception as error:
             try:
                 with deadline(SHRINKING):
-                    text = report_everyday(family, program, folder, jit=is_jitted)
+                    text = report(program, folder, jit=is_jitted)
             except Exception:
                 text = f"{program.source}\n{_text_of(error)}"
             raise Failed(text) from error
@@ -231,6 +248,7 @@ FAMILIES: dict[str, Family] = {
     "sets": Family(8, _sets),
     "texts": Family(6, _texts),
     **{name: Family(5, partial(_everyday, name)) for name in GRAMMARS},
+    **{name: Family(5, partial(_given, name)) for name in GIVEN},
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
     "library": Family(12, partial(_mutations, PROGRAMS["library"])),
     "identities": Family(10, _identities),

@@ -2,7 +2,8 @@
 
 A field of a template is written ``$name``. It is filled with one of the templates of that name, or
 with a variable of that kind. ``$new_name`` is a new variable of the kind ``name``, for ``$body``: a
-line of its own that becomes some statements.
+line of its own that becomes some statements. ``$same_name`` is what the first field ``name`` of the
+template became.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, parse
 
 NUM_CALLS = 4
-_FIELD = re.compile(r"\$(new_)?([a-z]+)")
+_FIELD = re.compile(r"\$(new_|same_)?([a-z]+)")
 _BODY = re.compile(r"^( *)\$body$", re.MULTILINE)
 _OPERATION = re.compile(r" |^-|^[0-9]")  # of what needs parentheses before an attribute
 _DEEPEST = 2  # fields within fields
@@ -79,16 +80,18 @@ class Maker:
     def filled(self, template: str, depth: int = 0, level: int = 0) -> str:
         """A template with all of its fields and bodies filled."""
         new: dict[str, list[str]] = {}
+        first: dict[str, str] = {}
 
         def chosen(match: re.Match[str]) -> str:
-            is_new, field = match.groups()
+            prefix, field = match.groups()
             if field == "body":
                 return match[0]
-            if is_new:
+            if prefix == "new_":
                 self.num_names += 1
                 new.setdefault(field, []).append(f"{field}{self.num_names}")
                 return new[field][-1]
-            made = self.field(field, depth + 1)
+            made = first[field] if prefix == "same_" else self.field(field, depth + 1)
+            first.setdefault(field, made)
             is_object = template[match.end() : match.end() + 1] in (".", "[")
             return f"({made})" if is_object and _OPERATION.search(made) else made
 
