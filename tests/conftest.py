@@ -29,6 +29,7 @@ SLOW_FILES = (
     "robustness/test_statement_forms.py",
     "mlir/test_real_mlir.py",
     "differential/test_scalar_ops.py",
+    "property/test_given_programs.py",
     "property/test_structured_ops.py",
     "structured/test_general_form.py",
     "robustness/test_debuggers.py",

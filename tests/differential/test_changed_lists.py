@@ -1,5 +1,7 @@
 """Lists from outside that functions change in place: the very list has the new items."""
 
+import warnings
+
 import pytest
 
 from fusejit import fuse_jit
@@ -276,4 +278,31 @@ def test_a_list_multiplied_in_place_is_the_same_list(function):
     for n in (3, 8, 0):
         ours, theirs = [*range(n)], [*range(n)]
         assert repr(compiled(ours)) == repr(function(theirs))
+        assert ours == theirs
+
+
+def rows_that_grow(a, rows):
+    u = a.pop()
+    for row in rows:
+        row.append(2)
+    return u
+
+
+def holds_itself(a, rows):
+    d, e = {}, {}
+    for _ in rows:
+        e = {w: d.get(w) for w in list(e)[:9]}
+        e["a"] = e
+    return len(e)
+
+
+@pytest.mark.parametrize("function", [rows_that_grow, holds_itself])
+def test_no_internal_errors(function):
+    compiled = decorate(function, jit=False, tiering=False)
+    for n in (6, 3, 9):
+        ours = [[float(k)] * (k % 3 + 1) for k in range(n)]
+        theirs = [row[:] for row in ours]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", ".*internal error")
+            assert compiled([1.5], ours) == function([1.5], theirs)
         assert ours == theirs

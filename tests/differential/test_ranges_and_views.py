@@ -1,5 +1,5 @@
 """What programs do with ranges, views of dictionaries and deques besides running over them."""
-# as people write it, too
+# ruff: noqa: RUF005  # as people write it, too
 
 from collections import deque
 

@@ -132,7 +132,9 @@ class ArgumentList(AnyList):
         """Nothing moves."""
 
     def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
-        """A number of an item."""
+        """A number of an item; a list in it has no room for more items."""
+        if field == len(self._columns):
+            self.set_length(at)
         place = IndexingMap(0, (at,))
         return TracedArray(self._columns[field].storage, place, (), kind).value()
 

@@ -147,15 +147,17 @@ class Watch:
         return False
 
 
-def _is_harmless(obj: Any) -> bool:
+_DEPTH = 16  # of containers in each other, which may hold themselves
+
+
+def _is_harmless(obj: Any, depth: int = _DEPTH) -> bool:
     """Whether an object has no methods of the user's; callbacks call the user's functions."""
     kind = type(obj)
     if kind is type:
         return is_library_module(obj.__module__)
-    if kind is list or kind is tuple:
-        return all(map(_is_harmless, obj))
-    if kind is dict:
-        return all(map(_is_harmless, obj)) and all(map(_is_harmless, obj.values()))
+    if kind in (list, tuple, dict):
+        items = (*obj, *obj.values()) if kind is dict else obj
+        return depth > 0 and all(_is_harmless(item, depth - 1) for item in items)
     return (
         kind in _PLAIN_TYPES
         or kind is FunctionType
@@ -164,13 +166,14 @@ def _is_harmless(obj: Any) -> bool:
     )
 
 
-def _is_harmless_argument(obj: Any) -> bool:
+def _is_harmless_argument(obj: Any, depth: int = _DEPTH) -> bool:
     """Whether C code that is given an object can call nothing of the user's."""
     if type(obj) is FunctionType:
         return not is_user_function(obj)
     if type(obj) in (list, tuple, dict):
         items = obj.values() if isinstance(obj, dict) else obj
-        return _is_harmless(obj) and all(map(_is_harmless_argument, items))
+        are_harmless = (_is_harmless_argument(item, depth - 1) for item in items)
+        return depth > 0 and _is_harmless(obj, depth) and all(are_harmless)
     return type(obj) is GeneratorType or _is_harmless(obj)
 
 
