@@ -26,6 +26,10 @@ def equal_views(n):
     )
 
 
+def views_beside_sets(n):
+    return {n: 1}.keys() == {n}, {n: 1}.items() == {(n, 1)}, hash(range(n)) == hash(range(0, n))
+
+
 def operators_of_views(n):
     d = {i: i for i in range(n)}
     e = {i + 2: 0 for i in range(n)}
@@ -70,7 +74,7 @@ def joined_to_a_list(n):
 @pytest.mark.parametrize(
     "function",
     [
-        *(equal_ranges, parts_of_ranges, equal_views, operators_of_views),
+        *(equal_ranges, parts_of_ranges, equal_views, operators_of_views, views_beside_sets),
         *(equal_deques, operators_of_deques, largest, without_a_part, joined_to_a_list),
     ],
 )

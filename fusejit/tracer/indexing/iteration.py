@@ -78,7 +78,7 @@ class Items:
 
     user_attribute = __getitem__ = refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = refuse
-    __hash__ = object.__hash__
+    __hash__ = refuse
     __add__ = __sub__ = __mul__ = __and__ = __or__ = __xor__ = refuse
     __radd__ = __rsub__ = __rmul__ = __rand__ = __ror__ = __rxor__ = refuse
 

@@ -7,7 +7,7 @@ a set in the order of its table. So what shows the order is left to Python: a lo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, KeysView
 from typing import Any, NoReturn
 
 from fusejit.ir.types import Kind
@@ -88,6 +88,8 @@ class TracedSet(KeyedContainer):
 
     def _with(self, function: Callable[..., Any], other: Any) -> Any:
         """An operator of two sets."""
+        if isinstance(other, KeysView | ItemsView):
+            self.refuse("compares or joins a set and the view of a dictionary", "make a set of it")
         if not is_set(other):
             return NotImplemented
         return self.trace.inlined(function, (self, other))
