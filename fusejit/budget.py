@@ -234,9 +234,9 @@ class Speculation:
 
     At first it takes as long as the program itself has run: whoever stops at any moment has waited
     for twice as long as without it, at most. Then it takes a share, and at last a small one, so a
-    program of a hundred
-    small functions does not wait for a hundred traces. A trace that gives a variant has most likely
-    been worth it: it counts as an investment, as its compilation does, which may take more.
+    program of a hundred small functions does not wait for a hundred traces. A trace that gives a
+    variant has most likely been worth it: it counts as an investment, as its compilation does,
+    which may take more.
 
     Attributes
     ----------

@@ -29,11 +29,11 @@ from fusejit.identity import own_signature
 from fusejit.ir.raw_reads import is_a
 from fusejit.tracer.source.source_text import as_definition, find_source
 
-_TAKE_TIME_OF_THEIR_OWN = frozenset(
+_TAKE_NO_LONGER = frozenset(
     [
         *("abs", "bool", "chr", "complex", "divmod", "float", "format", "getattr", "hasattr"),
-        *("hash", "id", "int", "isinstance", "issubclass", "len", "max", "min", "ord", "print"),
-        *("repr", "round", "str", "type"),
+        *("hash", "id", "int", "isinstance", "issubclass", "len", "ord", "print", "repr"),
+        *("round", "str", "type"),
     ]
 )
 """Builtins that do not take longer for larger numbers."""
@@ -99,7 +99,9 @@ def _sizes(node: ast.AST) -> Iterator[ast.expr]:
             yield expr
         case ast.Call(ast.Attribute(), _, _):
             pass
-        case ast.Call(ast.Name(name), _, _) if name in _TAKE_TIME_OF_THEIR_OWN:
+        case ast.Call(ast.Name(name), _, _) if name in _TAKE_NO_LONGER:
+            pass
+        case ast.Call(ast.Name("max" | "min"), [_, _, *_], _):  # of numbers
             pass
         case ast.Call(_, arguments, keywords):
             yield from arguments

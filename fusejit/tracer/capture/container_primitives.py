@@ -79,7 +79,7 @@ class ContainerPrimitives:
 
     def joined_list(self, left: Any, right: Any, line: int, column: int, is_changed: bool) -> Any:
         """``[x, y] + xs``, or the other way round."""
-        if not type_in_program(left) is type_in_program(right) is list:
+        if {type_in_program(left), type_in_program(right)} != {list}:
             return native_operator(operator.add, left, right)
         return joined(self._key(line, column), left, right, is_changed)
 

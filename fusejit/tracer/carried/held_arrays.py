@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fusejit.tracer.builder.trace import Trace
@@ -11,7 +11,7 @@ from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
 
-_DEPTH = 4  # of containers and objects within each other
+_DEPTH = 4  # of containers and objects within each other; deeper ones may hold anything
 
 
 def is_held(trace: Trace, names: Mapping[str, Any], name: str, storage: Storage) -> bool:
@@ -22,7 +22,7 @@ def is_held(trace: Trace, names: Mapping[str, Any], name: str, storage: Storage)
 
 
 def _is_among(items: Iterable[Any], storage: Storage, objects: Objects, depth: int) -> bool:
-    return depth > 0 and any(_holds(item, storage, objects, depth) for item in items)
+    return any(_holds(item, storage, objects, depth) for item in items)
 
 
 def _holds(held: Any, storage: Storage, objects: Objects, depth: int) -> bool:
@@ -30,9 +30,9 @@ def _holds(held: Any, storage: Storage, objects: Objects, depth: int) -> bool:
         root = held.storage.root
         return root is storage or storage in root.copied_from
     if isinstance(held, list | tuple):
-        items: Iterable[Any] = held
+        items: Sequence[Any] = held
     elif isinstance(held, dict):
-        items = held.values()
+        items = [*held.values()]
     else:
         items = objects.content(held)
-    return _is_among(items, storage, objects, depth - 1)
+    return bool(items) and (depth == 0 or _is_among(items, storage, objects, depth - 1))

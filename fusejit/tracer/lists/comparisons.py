@@ -106,11 +106,13 @@ def _require_number(number: Any) -> None:
         current_trace().emit(Assert(condition=is_number_.value(), reason=why, error=LEFT_TO_PYTHON))
 
 
-def require_numbers(obj: Any) -> None:
+def require_numbers(obj: Any, depth: int = 8) -> None:
     """Leave NaNs to Python among the items of lists and tuples that it is about to compare."""
     if type(obj) in (list, tuple):
+        if not depth:
+            raise needs_python("compares lists in lists that may hold themselves", MOVE_OUTSIDE)
         for item in obj:
-            require_numbers(item)
+            require_numbers(item, depth - 1)
     elif isinstance(obj, SymbolicNumber):
         _require_number(obj)
 
