@@ -191,8 +191,8 @@ class Dispatcher:
             known = self.signatures.refusal(args, self.free_variants)
             if known is not None and self.decorated.looks_again():
                 known = None
-        if is_of_kind(known, OutcomeKind.NUMPY_RAISES) and self.state.fallback_cache.is_guess(args):
-            result = self.raised.run(args)  # like the one before, most often
+        if is_of_kind(known, OutcomeKind.NUMPY_RAISES):
+            result = self.raised.run(args)  # like the one before, unless what it reads has changed
             self.state.fallback_cache.forget(args)
             return result
         if known is None and compiler_is_taken():

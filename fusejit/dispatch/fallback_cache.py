@@ -82,10 +82,6 @@ class FallbackCache:
         """Remember that all calls of its signature fall back."""
         self._remember(_signature(args), outcome)
 
-    def is_guess(self, args: tuple[Any, ...]) -> bool:
-        """Whether all that is known of a call is that one of its kind fell back."""
-        return likeness(args) is None
-
     def guard(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
         """A guard that lets calls of this signature pass unchecked; None if that is too early.
 
@@ -142,8 +138,9 @@ class FallbackCache:
             self._guarded = None
 
     def forget(self, args: tuple[Any, ...]) -> None:
-        """A call of its signature was not as those that fell back."""
-        self._known.pop(_signature(args), None)
+        """A call was not as those that fell back."""
+        for key in (_signature(args), likeness(args)):
+            self._known.pop(key, None)
 
     def final(self, args: tuple[Any, ...]) -> Outcome | None:
         """Why calls of this signature are never tried again; None if they are."""
