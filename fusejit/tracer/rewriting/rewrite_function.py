@@ -213,6 +213,10 @@ class _Rewriter(OperatorRewriter):
             node.value = self._unpacked(node.value) if is_only else node.value
         return node
 
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        node.value = self._bound(self.visit(node.value))
+        return node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
         if is_declaration(node):
             return node
