@@ -20,6 +20,7 @@ from fusejit.tracer.values.masked import as_array as with_selected
 from fusejit.tracer.values.symbolic_number import is_host_number
 from fusejit.tracer.values.union_scalar import is_union_scalar
 
+_DEPTH = 8  # of containers in each other
 _IMMUTABLE = (*CONSTANT_TYPES, tuple, range, frozenset)
 
 
@@ -42,7 +43,20 @@ def _by_method(obj):  # type: ignore[no-untyped-def]
 @primitive(copy.deepcopy, complex=True)
 def deep(obj: Any, memo: Any = None) -> Any:
     """``copy.deepcopy(obj)``."""
-    return obj if type(obj) in CONSTANT_TYPES else _of_value(obj)
+    if type(obj) in CONSTANT_TYPES:
+        return obj
+    if type(obj) in (list, dict, tuple, set) and _is_of_values(obj, _DEPTH):
+        return NotImplemented  # Python makes new containers, and asks us for their items
+    return _of_value(obj)
+
+
+def _is_of_values(obj: Any, depth: int) -> bool:
+    """Whether all that containers hold is traced, or constant."""
+    if type(obj) in (list, dict, tuple, set):
+        items = (*obj, *obj.values()) if isinstance(obj, dict) else obj
+        return depth > 0 and all(_is_of_values(item, depth - 1) for item in items)
+    is_value = type(obj) in CONSTANT_TYPES or isinstance(obj, TracedArray)
+    return is_value or is_host_number(obj)
 
 
 def _of_value(obj: Any) -> Any:
