@@ -35,7 +35,7 @@ _LEAST = 0.01
 """Seconds of a stage that is worth naming."""
 
 
-SPENT = ((0.0, 1.0), (0.8, 0.2), (2.2, 0.03))
+SPENT = ((0.0, 1.0), (0.8, 0.15), (1.5, 0.03))
 """Lines, as seconds and a share of the program's time: the lowest one limits speculation."""
 
 INVESTED = ((0.0, 1.0), (1.5, 0.5))
@@ -173,6 +173,7 @@ class Allowance:
         self.made = 0
         self.plain = 0.0
         self._due = 0.0  # seconds of interpreted calls, before which none is traced again
+        self._least = 0.0  # seconds that the next speculative trace needs
         self._wasted: dict[Hashable, float] = {}
 
     def waste(self, signature: Hashable, seconds: float) -> None:
@@ -182,9 +183,11 @@ class Allowance:
     def postpone(self, seconds: float) -> None:
         """Record a speculative trace that has ended for lack of time: the next waits twice as long.
 
-        So a function that is never compiled is traced ever more rarely.
+        So a function that is never compiled is traced ever more rarely. It has twice as much time,
+        too.
         """
         self._due = max(2 * self.plain, self.plain + seconds)
+        self._least = 2 * seconds
 
     def is_spent(self, signature: Hashable) -> bool:
         """Whether calls of a signature may not be traced now."""
@@ -195,7 +198,7 @@ class Allowance:
             return True
         if sum(self._wasted.values()) > MAX_WASTED_SIGNATURES * WASTED_SECONDS + paid:
             return True
-        return self.is_speculative and not speculation.affords()
+        return self.is_speculative and not speculation.affords(self._least)
 
     def limit(self, seconds: float) -> float:
         """Limit the ``seconds`` of a trace and its compilation to what it may take now."""
@@ -255,9 +258,9 @@ class Speculation:
         """Start again in a forked child, which has a new clock."""
         self._start, self.spent, self.invested = None, 0.0, 0.0
 
-    def affords(self) -> bool:
-        """Whether there is time for one more such function now."""
-        return self.left() > (0 if compiler_is_loaded() else LOADING_SECONDS)
+    def affords(self, seconds: float = 0.0) -> bool:
+        """Whether there is time for one more such function now, if it needs so much."""
+        return self.left() > seconds + (0 if compiler_is_loaded() else LOADING_SECONDS)
 
     def left(self) -> float:
         """Seconds that may be spent now."""

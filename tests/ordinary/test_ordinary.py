@@ -54,7 +54,7 @@ class DecorationError(Exception):
 @pytest.fixture(autouse=True)
 def never_speculates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Traces functions of arrays alone: when others are worth it depends on the machine."""
-    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: False)
 
 
 @pytest.fixture(scope="module", autouse=True)

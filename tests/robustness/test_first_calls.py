@@ -44,7 +44,7 @@ def is_traced(fused: Any) -> bool:
 
 @pytest.fixture
 def never_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: False)
 
 
 @pytest.fixture
@@ -509,8 +509,15 @@ def test_a_forked_child_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert status == 0
 
 
-def test_traces_without_time_become_rare() -> None:
-    """A speculative trace that ended for lack of time waits for twice as many calls."""
+def test_traces_without_time_become_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A speculative trace that ended for lack of time waits for twice as many calls, and time."""
+    asked: list[float] = []
+
+    def affords(self: Speculation, seconds: float = 0.0) -> bool:
+        asked.append(seconds)
+        return True
+
+    monkeypatch.setattr(Speculation, "affords", affords)
     allowance = Allowance(10.0)
     allowance.is_speculative = True
     traced = 0
@@ -520,6 +527,7 @@ def test_traces_without_time_become_rare() -> None:
             allowance.postpone(1.0)
             traced += 1
     assert 3 <= traced <= 5
+    assert {*asked} == {0.0, 2.0}
 
 
 def test_traces_in_vain_are_paid_for_by_calls() -> None:
@@ -565,7 +573,7 @@ def test_a_guess_that_runs_out_of_time_is_made_again_later(
         return result
 
     monkeypatch.setattr(first_calls, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(Speculation, "affords", lambda self: True)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: True)
     monkeypatch.setattr(budget, "WASTED_SECONDS", 0.0)
     limits = [0.0]
     monkeypatch.setattr(Allowance, "limit", lambda self, seconds: limits[0])
@@ -627,13 +635,13 @@ def test_arrays_are_no_guess(monkeypatch: pytest.MonkeyPatch, traces: list[str])
         return result
 
     monkeypatch.setattr(first_calls, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(Speculation, "affords", lambda self: True)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: True)
     fused = tiered(total)
     for _ in range(2):
         assert fused([1.0, 2.0]) == 3.0
     assert traces
     traces.clear()
-    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: False)
     large = np.arange(6000.0).reshape(3, 2000)
     for _ in range(call_guard.SAMPLE + 2):
         assert_same(fused(large), total(large))

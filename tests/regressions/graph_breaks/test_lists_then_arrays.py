@@ -114,7 +114,7 @@ def test_objects_that_come_instead_of_a_list_are_not_asked() -> None:
 
 def test_calls_that_take_long_are_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of short ones one of many is, until a trace may be afforded."""
-    monkeypatch.setattr(Speculation, "affords", lambda self: False)
+    monkeypatch.setattr(Speculation, "affords", lambda self, seconds=0.0: False)
     seen = []
     original = PostponedTraces.look_at
     monkeypatch.setattr(
