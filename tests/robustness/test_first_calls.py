@@ -587,7 +587,9 @@ def test_a_guess_that_runs_out_of_time_is_made_again_later(
     fused.__fusejit_state__.allowance.plain = 1e9
     for _ in range(MAX_AT_ONCE + 1):
         assert fused(data) == 30000.0
-    assert len(traces) > 1
+        if len(traces) > 1:
+            return
+    pytest.fail("no other trace")
 
 
 class State:
