@@ -54,7 +54,10 @@ MAX_WASTED_SIGNATURES = 10
 """How many signatures of one function may take as long."""
 
 LOOK_SECONDS = 1e-2
-"""Seconds that unchecked calls may take between two checked ones."""
+"""Seconds that unchecked calls may take between two checked ones, at first."""
+
+LOOK_SHARE = 0.1
+"""Share of what all calls have taken, that unchecked ones may take between two checked ones."""
 
 WASTED_SHARE = 0.1
 """Share of the interpreted time of a function that its failed traces may take in the long run."""
@@ -225,6 +228,11 @@ class Allowance:
         budget.seconds = min(seconds, budget.spent() + rest)
         with speculation.investing():
             yield
+
+
+def calls_until_a_look(seconds_a_call: float, seconds: float) -> int:
+    """The number of calls until one is checked again, if all so far have taken some seconds."""
+    return int(max(LOOK_SECONDS, LOOK_SHARE * seconds) / max(seconds_a_call, 1e-9))
 
 
 def compiler_is_loaded() -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.budget import LOOK_SECONDS
+from fusejit.budget import LOOK_SECONDS, calls_until_a_look
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, are_like, expected_of
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
@@ -63,7 +63,8 @@ class PostponedTraces:
         is_speculative = self._state.allowance.is_speculative
         passed = 0 if self._guard is None else self._passed(self._guard)
         expected = [Expected(no_array=True) if is_speculative else expected_of(arg) for arg in args]
-        most = min(MAX_AT_ONCE, int(LOOK_SECONDS / max(self._seconds, 1e-9)))
+        allowed = calls_until_a_look(self._seconds, self._state.allowance.plain)
+        most = min(MAX_AT_ONCE, allowed)
         unwatched, due = (most, NEVER) if is_speculative and most > 1 else (0, max(1, most))
         self._guard = CallGuard(expected, due, self._state.function, unwatched)
         self._installer.install_interpreted(self._guard, "postponed")

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fusejit.budget import LOOK_SECONDS, compiler_is_loaded, speculation
+from fusejit.budget import calls_until_a_look, compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import (
     CONTAINERS,
     NEVER,
@@ -135,7 +135,7 @@ class FirstCalls:
                 return MISS
             return self._run(*args)
         passed = self._entry_stub.at_once
-        most = int(LOOK_SECONDS * self._calls / max(self.seconds, 1e-9))
+        most = calls_until_a_look(self.seconds / self._calls, self.seconds)
         if not self._entry_stub.resume(args, min(most, MAX_AT_ONCE)):
             return MISS
         return self._timed(self._run, args, passed)
@@ -198,7 +198,7 @@ class FirstCalls:
             return self._timed(counted, args)
         guard = self._entry_stub.guard
         passed = 0 if guard is None else max(0, guard.calls - 1)
-        most = int(LOOK_SECONDS * self._calls / max(self.seconds, 1e-9))
+        most = calls_until_a_look(self.seconds / self._calls, self.seconds)
         expected = [Expected(limit=limit, no_array=True) for limit in self._limits]
         guard = CallGuard(expected, 1 + min(most, SAMPLE), self._function, may_load=is_loaded)
         self._entry_stub.install_body(FunctionBody.of(self._function, self._run), guard)
