@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit_testing.oracle import check
+from fusejit_testing.oracle import check, decorate
 from fusejit_testing.programs.segments_check import check_segments
 
 
@@ -74,3 +74,47 @@ def test_names_of_both_branches_are_handed_on() -> None:
         return u + pair[0], ignores(w, u)
 
     check(both, (np.zeros(3),), (np.arange(3.0) + 3,))
+
+
+def in_a_statement(n: int) -> int:
+    for i in range(n):
+        if i > 3:
+            z = 1
+        z  # noqa: B018
+    return n
+
+
+def in_a_tuple(n: int) -> int:
+    for i in range(n):
+        if i > 3:
+            z = [1]
+        (z, i)  # noqa: B018
+    return n
+
+
+def caught(n: int) -> Any:
+    found = []
+    for i in range(n):
+        try:
+            found.append([1, 2, 3][i])
+        except IndexError as error:
+            late = error
+        try:
+            late  # noqa: B018
+        except UnboundLocalError as error:
+            found.append(type(error).__name__)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+@pytest.mark.parametrize("function", [in_a_statement, in_a_tuple, caught])
+def test_names_as_statements_are_read(function: Any) -> None:
+    compiled = decorate(function, jit=False, tiering=False)
+    for n in (3, 9, 0):
+        results = []
+        for one in (compiled, function):
+            try:
+                results.append(one(n))
+            except UnboundLocalError as error:
+                results.append(str(error))
+        assert results[0] == results[1]
