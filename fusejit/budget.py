@@ -183,6 +183,10 @@ class Allowance:
         """Record a failed trace."""
         self._wasted[signature] = self._wasted.get(signature, 0.0) + seconds
 
+    def begin(self) -> None:
+        """A trace begins: only if it runs out of time, too, the next one needs more."""
+        self._least = 0.0
+
     def postpone(self, seconds: float) -> None:
         """Record a speculative trace that has ended for lack of time: the next waits twice as long.
 

@@ -81,6 +81,7 @@ class PostponedTraces:
         """Record what a trace costs; the caller passes its outcome to the yielded function."""
         self._guard = self._state.variants.untraced = None
         allowance, start = self._state.allowance, time.thread_time()
+        allowance.begin()
 
         def note(made: Any) -> None:
             if isinstance(made, Outcome):

@@ -11,22 +11,24 @@ a loop, a slice or a call of a function depends on it::
         while book.waiting:
             self.lend(book.waiting.pop())
 
-What decorated methods do is for their own guards to check, so that arguments of methods are no
-sizes.
+What a decorated method of the same object does is for its own guard to check. Other methods may
+make arrays as long as an argument is: ``np.arange(n)``.
 """
 
 from __future__ import annotations
 
 import ast
 import weakref
-from collections.abc import Iterator, Sequence
-from types import FunctionType
+from collections import ChainMap
+from collections.abc import Iterator, Sequence, Set
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from fusejit.identity import own_signature
-from fusejit.ir.raw_reads import is_a
+from fusejit.ir.raw_reads import bases_of, is_a, members_of
+from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.source.source_text import as_definition, find_source
 
 _TAKE_NO_LONGER = frozenset(
@@ -38,36 +40,58 @@ _TAKE_NO_LONGER = frozenset(
 )
 """Builtins that do not take longer for larger numbers."""
 
-_KNOWN: weakref.WeakKeyDictionary[FunctionType, tuple[Any, tuple[bool, ...] | None]]
+_METHODS = frozenset(
+    [
+        *("add", "append", "count", "discard", "endswith", "get", "index", "insert", "pop"),
+        *("popleft", "remove", "setdefault", "startswith"),
+    ]
+)
+"""Methods of Python's containers and strings, which do not either."""
+
+_Places = tuple[bool, ...] | None
+_KNOWN: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, weakref.ref[type], _Places]]
 _KNOWN = weakref.WeakKeyDictionary()
 
 
 def without_others(function: FunctionType | None, args: Sequence[Any]) -> list[Any]:
     """The arguments of a call, None for integers and containers that are no sizes."""
-    places = _places(function)
+    places = _places(function, type(args[0])) if args else None
     if places is None or len(places) != len(args):
         return [*args]
     pairs = zip(args, places, strict=True)
     return [arg if is_size or is_a(arg, np.ndarray) else None for arg, is_size in pairs]
 
 
-def _places(function: FunctionType | None) -> tuple[bool, ...] | None:
-    """For each parameter whether it may be a size; None if the function has no source."""
+def _places(function: FunctionType | None, owner: type) -> _Places:
+    """For each parameter whether it may be a size; None if the function has no source.
+
+    ``owner`` is the class of the first argument.
+    """
     if function is None or type(function) is not FunctionType:
         return None
-    code, places = _KNOWN.get(function, (None, None))
-    if code is not function.__code__:
-        source = find_source(function)
-        definition = None if isinstance(source, str) else as_definition(source.node)
-        if definition is not None:
-            found = sizes_of(definition)
-            places = tuple(name in found for name in own_signature(function).parameters)
-        _KNOWN[function] = function.__code__, places
-    return places
+    known = _KNOWN.get(function)
+    if known is None or known[0] is not function.__code__ or known[1]() is not owner:
+        known = function.__code__, weakref.ref(owner), _found_places(function, owner)
+        _KNOWN[function] = known
+    return known[2]
 
 
-def sizes_of(definition: ast.FunctionDef) -> set[str]:
+def _found_places(function: FunctionType, owner: type) -> _Places:
+    source = find_source(function)
+    definition = None if isinstance(source, str) else as_definition(source.node)
+    if definition is None:
+        return None
+    names = [*own_signature(function).parameters]
+    members = ChainMap(*map(members_of, bases_of(owner)))
+    decorated = {f"{names[0]}.{name}" for name, held in members.items() if is_entry_stub(held)}
+    found = sizes_of(definition, decorated)
+    return tuple(name in found for name in names)
+
+
+def sizes_of(definition: ast.FunctionDef, decorated: Set[str] = frozenset()) -> set[str]:
     """The names on which the time of a function's statements may depend.
+
+    ``decorated`` are methods of the first parameter that check their own arguments: ``self.lend``.
 
     Examples
     --------
@@ -76,7 +100,7 @@ def sizes_of(definition: ast.FunctionDef) -> set[str]:
     ['n', 'range']
     """
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
-    found = {name for node in nodes for expr in _sizes(node) for name in _read(expr)}
+    found = {name for node in nodes for expr in _sizes(node, decorated) for name in _read(expr)}
     while True:
         given = {
             name
@@ -90,14 +114,16 @@ def sizes_of(definition: ast.FunctionDef) -> set[str]:
         found |= given
 
 
-def _sizes(node: ast.AST) -> Iterator[ast.expr]:
+def _sizes(node: ast.AST, decorated: Set[str]) -> Iterator[ast.expr]:
     """The expressions in a node on which it depends how long it takes."""
     match node:
         case ast.For(iter=expr) | ast.comprehension(iter=expr) | ast.While(test=expr):
             yield expr
         case ast.Starred(value=expr) | ast.YieldFrom(value=expr):
             yield expr
-        case ast.Call(ast.Attribute(), _, _):
+        case ast.Call(ast.Attribute(_, name), _, _) if name in _METHODS:
+            pass
+        case ast.Call(ast.Attribute(ast.Name(owner), name), _, _) if f"{owner}.{name}" in decorated:
             pass
         case ast.Call(ast.Name(name), _, _) if name in _TAKE_NO_LONGER:
             pass

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict, defaultdict
 import numpy as np
 import pytest
 
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 NAMES = {"a": 1, "b": 2}
 
@@ -173,11 +173,5 @@ def test_left_to_python(function):
     compiled = decorate(function, jit=False, tiering=False)
     x = np.arange(9) * 0.3
     for _ in range(3):
-        results = []
-        for one in (compiled, function):
-            try:
-                results.append(repr(one(x)))
-            except TypeError as error:
-                results.append(str(error))
-        assert results[0] == results[1]
+        compare_outcomes(run(function, (x,)), run(compiled, (x,)))
     assert "internal error" not in repr(compiled.variants)

@@ -5,7 +5,7 @@ from collections import deque
 
 import pytest
 
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def equal_ranges(n):
@@ -81,11 +81,5 @@ def joined_to_a_list(n):
 def test_as_python(function):
     compiled = decorate(function, jit=False, tiering=False)
     for n in (6, 9, 4):
-        results = []
-        for one in (compiled, function):
-            try:
-                results.append(repr(one(n)))
-            except TypeError as error:
-                results.append(str(error))
-        assert results[0] == results[1]
+        compare_outcomes(run(function, (n,)), run(compiled, (n,)))
     assert "internal error" not in repr(compiled.variants)

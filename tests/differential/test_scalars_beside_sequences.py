@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from fusejit_testing.oracle import decorate
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def with_strings(x):
@@ -43,11 +43,5 @@ def test_as_numpy(function):
     compiled = decorate(function, jit=False, tiering=False)
     for x in (5, np.int64(5), 2.5, np.float32(2), True, np.True_):
         for _ in range(2):
-            results = []
-            for one in (compiled, function):
-                try:
-                    results.append(repr(one(x)))
-                except TypeError as error:
-                    results.append(str(error))
-            assert results[0] == results[1]
+            compare_outcomes(run(function, (x,)), run(compiled, (x,)))
     assert "internal error" not in repr(compiled.variants)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fusejit import fuse_jit
 from fusejit.tiering.size_arguments import without_others
 
 
@@ -47,13 +48,25 @@ def by_unpacking(n, key):
     return [*n, key]
 
 
+def by_numpy(n, key):
+    return (np.arange(n) * key).sum()
+
+
+def by_shape(n, key):
+    return np.zeros((n, n)) + key
+
+
+def by_draws(n, key):
+    return np.random.default_rng(key).normal(size=n)
+
+
 def by_itself(n, key):
     return by_itself(n - 1, 2) + key if n else key
 
 
 SIZES = [
     *(by_range, by_condition, by_items, by_slice, by_search, by_repetition, by_helper),
-    *(by_unpacking, by_itself),
+    *(by_unpacking, by_itself, by_numpy, by_shape, by_draws),
 ]
 
 
@@ -61,7 +74,7 @@ SIZES = [
 def test_sizes_are_kept(function):
     n = [1, 2] if function in (by_items, by_search, by_unpacking) else 3
     assert without_others(function, (n, 5))[0] == n
-    if function not in (by_condition, by_unpacking):
+    if function not in (by_condition, by_unpacking, by_draws):
         assert without_others(function, (n, 5))[1] is None
 
 
@@ -77,7 +90,14 @@ def test_no_source_no_answer():
     assert without_others(None, (1, 2)) == [1, 2]
 
 
-def test_keys_and_summands_are_none():
+class Library:
+    @fuse_jit
+    def lend(self, book, day):
+        return book, day
+
+    def reserve(self, book, day):
+        return [book] * day
+
     def give_back(self, day, isbn, names, text):
         book = self.books[isbn]
         book.late += day - book.due
@@ -85,7 +105,18 @@ def test_keys_and_summands_are_none():
         while self.waiting:
             self.lend(self.waiting.pop(), day)
 
-    assert without_others(give_back, (object(), 1, 2, [3], "four"))[1:] == [None] * 4
+    def give_away(self, day):
+        return self.reserve(1, day)
+
+
+def test_keys_and_summands_are_none():
+    assert without_others(Library.give_back, (Library(), 1, 2, [3], "four"))[1:] == [None] * 4
+
+
+def test_methods_that_are_not_decorated_may_take_long():
+    """Only a decorated one looks at its own arguments."""
+    assert without_others(Library.give_away, (Library(), 1))[1:] == [1]
+    assert without_others(Library.give_back, (object(), 1, 2, [3], "four"))[1] == 1
 
 
 def test_other_code_is_read_anew():

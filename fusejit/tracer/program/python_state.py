@@ -8,7 +8,9 @@ frames can reach is noted before the body, and compared after it.
 
 from __future__ import annotations
 
+import functools
 import gc
+from collections import deque
 from collections.abc import Iterator
 from types import (
     BuiltinMethodType,
@@ -27,6 +29,10 @@ from fusejit.tracer.program.locations import holds_of_program, is_of_program, us
 
 _MAX_OBJECTS = 10_000
 _ATOMS = (*CONSTANT_TYPES, range, slice)
+_HOLDERS = (
+    *(list, tuple, dict, set, frozenset, deque, functools.partial),
+    *(FunctionType, MethodType, BuiltinMethodType, GeneratorType),
+)
 
 
 class Change(NamedTuple):
@@ -63,9 +69,9 @@ class PythonState:
                 own = name in self._own and frame is self._frames[0]
                 if not own and not _same(before[name], now.get(name)):
                     return Change(name, "a name of an enclosing function", None)
-        for name, obj, content in self._before.values():
-            now_holds = tuple(_content(obj))
-            if len(now_holds) != len(content) or not all(map(_same, now_holds, content)):
+        for name, obj, held in self._before.values():
+            now_holds = tuple(content(obj))
+            if len(now_holds) != len(held) or not all(map(_same, now_holds, held)):
                 return Change(name, _kind(obj), obj)
         return None
 
@@ -78,13 +84,13 @@ class PythonState:
             one = pending.pop()
             if isinstance(one, _ATOMS) or id(one) in self._before or _is_of_the_trace(one):
                 continue
-            content = tuple(_content(one))
-            if not content and not isinstance(one, list | dict | set) and _attributes(one) is None:
+            held = tuple(content(one))
+            if not held and not isinstance(one, list | dict | set) and _attributes(one) is None:
                 continue
             if len(self._before) > _MAX_OBJECTS:
                 raise Fallback(f"more than {_MAX_OBJECTS} Python objects around a traced loop")
-            self._before[id(one)] = (name, one, content)
-            pending += content
+            self._before[id(one)] = (name, one, held)
+            pending += held
 
 
 def is_shared(
@@ -117,7 +123,7 @@ def is_shared(
         if attribute is not None and one is attribute[0] and hasattr(one, "__dict__"):
             pending += [held for key, held in vars(one).items() if key != attribute[1]]
         else:
-            pending += _content(one)
+            pending += content(one)
     return False
 
 
@@ -135,7 +141,12 @@ def _is_of_the_trace(obj: Any) -> bool:
     return is_traced_type(kind) or (is_known and _base_in_c(kind) is None)
 
 
-def _content(obj: Any) -> Iterator[Any]:
+def may_hold_others(obj: Any) -> bool:
+    """Whether an object of Python's own holds others: a container, a function, an iterator."""
+    return isinstance(obj, _HOLDERS) or _base_in_c(type(obj)) is not None
+
+
+def content(obj: Any) -> Iterator[Any]:
     """The objects that an object holds and may exchange."""
     if isinstance(obj, dict):
         yield from obj.keys()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit_testing.oracle import check, decorate
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 from fusejit_testing.programs.segments_check import check_segments
 
 
@@ -111,10 +111,4 @@ def caught(n: int) -> Any:
 def test_names_as_statements_are_read(function: Any) -> None:
     compiled = decorate(function, jit=False, tiering=False)
     for n in (3, 9, 0):
-        results = []
-        for one in (compiled, function):
-            try:
-                results.append(one(n))
-            except UnboundLocalError as error:
-                results.append(str(error))
-        assert results[0] == results[1]
+        compare_outcomes(run(function, (n,)), run(compiled, (n,)))

@@ -100,7 +100,7 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         f"{where}: {type(actual).__name__} {actual!r} instead of {type(expected).__name__} "
         f"{expected!r}"
     )
-    if isinstance(expected, list | tuple):
+    if isinstance(expected, list | tuple | deque):
         assert len(expected) == len(actual), f"{where}: {len(actual)} items, not {len(expected)}"
         for at, (e, a) in enumerate(zip(expected, actual, strict=True)):
             assert_same(e, a, bound, f"{where}[{at}]")
