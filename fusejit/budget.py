@@ -57,10 +57,10 @@ LOOK_SECONDS = 1e-2
 """Seconds that unchecked calls may take between two checked ones, at first."""
 
 LOOK_SHARE = 0.1
-"""Share of what all calls have taken, that unchecked ones may take between two checked ones."""
+"""Share of the time of all calls that unchecked ones may take between two checked ones."""
 
 WASTED_SHARE = 0.1
-"""Share of the interpreted time of a function that its failed traces may take in the long run."""
+"""Share of a function's interpreted time that its failed traces may take in the long run."""
 
 
 class ProcessorTime:

@@ -24,7 +24,7 @@ _CALLERS = (inspect.stack, sys._getframe)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """A code, and those of all that is defined in it."""
+    """A code object and the code objects inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -32,13 +32,13 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """All names of a code, and of what is defined in it."""
+    """All names of a code object and of those inside it."""
     for one in codes_in(code):
         yield from (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
 
 
 def names_read(code: CodeType) -> Iterator[str]:
-    """The names of globals and attributes in a code, and in what is defined in it."""
+    """The names of globals and attributes in a code object and in those inside it."""
     return (name for one in codes_in(code) for name in one.co_names)
 
 

@@ -11,8 +11,8 @@ a loop, a slice or a call of a function depends on it::
         while book.waiting:
             self.lend(book.waiting.pop())
 
-What a decorated method of the same object does is for its own guard to check. Other methods may
-make arrays as long as an argument is: ``np.arange(n)``.
+A decorated method of the same object has its own guard. Other methods may create arrays as long as
+an argument is: ``np.arange(n)``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _METHODS = frozenset(
         *("popleft", "remove", "setdefault", "startswith"),
     ]
 )
-"""Methods of Python's containers and strings, which do not either."""
+"""Methods of Python's containers and strings that do not take longer for larger numbers."""
 
 _Places = tuple[bool, ...] | None
 _KNOWN: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, weakref.ref[type], _Places]]
@@ -54,7 +54,7 @@ _KNOWN = weakref.WeakKeyDictionary()
 
 
 def without_others(function: FunctionType | None, args: Sequence[Any]) -> list[Any]:
-    """The arguments of a call, None for integers and containers that are no sizes."""
+    """The arguments of a call; None replaces integers and containers that are not sizes."""
     places = _places(function, type(args[0])) if args else None
     if places is None or len(places) != len(args):
         return [*args]

@@ -110,7 +110,7 @@ class LoopOrigins:
         return self._number(obj)
 
     def _refuse_view(self, obj: TracedArray) -> None:
-        """Fall back if a name is bound to a view of what a loop buffer stands for."""
+        """Fall back if a name is bound to a view of the array before the loop."""
         for name, loop_buffer in self._loop_buffers.items():
             is_part = loop_buffer.storage.root is obj.storage.root and name in self._visible_before
             if is_part and not same_object(self._trace, loop_buffer, obj):

@@ -173,7 +173,7 @@ def new_dict(
 
 
 def merged(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> Any:
-    """``{**left, **right}``, of which ``left`` is a new dictionary."""
+    """``{**left, **right}``; ``left`` is a new dictionary."""
     is_traced = isinstance(right, TracedDict | DictRow)
     right = right if is_traced else {**right}
     if not isinstance(left, TracedDict):

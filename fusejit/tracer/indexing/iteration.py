@@ -72,7 +72,7 @@ class Items:
         self.cursor.is_used = True
 
     def refuse(self, *others: Any) -> NoReturn:
-        """Leave to Python what is done with it other than running over it."""
+        """Leave to Python every use but a loop over it."""
         what = "does more with a range, a zip or the view of a dictionary than run over it"
         raise needs_python(what, "make a list of it, or do it outside the decorated function")
 

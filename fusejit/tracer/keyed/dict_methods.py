@@ -111,7 +111,7 @@ def copy(d):
 
 
 def union(d, left, right):
-    """``left | right``, of which one is ``d``."""
+    """``left | right``; one of them is ``d``."""
     made = empty_like(d)
     made.update(left)
     made.update(right)

@@ -139,7 +139,7 @@ class TracedDict(KeyedContainer):
         self.trace.inlined(delete, (self, key))
 
     def _union(self, left: Any, right: Any) -> Any:
-        """``left | right``, of which one is this dictionary."""
+        """``left | right``; one of them is this dictionary."""
         if not (_is_dict(left) and _is_dict(right)):
             return NotImplemented
         if self.python_type is not dict:

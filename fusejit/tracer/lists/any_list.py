@@ -177,7 +177,7 @@ class AnyList(TracedContainer):
         return self.trace.inlined(list_methods.contains, (self, item))
 
     def __eq__(self, other: object) -> Any:
-        if type_in_program(other) is not self.python_type:  # a deque is equal to no list
+        if type_in_program(other) is not self.python_type:  # a deque never equals a list
             return False
         return self.trace.inlined(list_methods.equals, (self, other))
 

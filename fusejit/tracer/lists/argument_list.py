@@ -132,7 +132,7 @@ class ArgumentList(AnyList):
         """Nothing moves."""
 
     def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
-        """A number of an item; a list in it has no room for more items."""
+        """A number of an item; a list in it cannot grow."""
         if field == len(self._columns):
             self.set_length(at)
         place = IndexingMap(0, (at,))

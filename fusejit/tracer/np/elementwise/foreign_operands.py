@@ -49,7 +49,7 @@ def require_python(foreign: Any, kind: Kind) -> None:
 def not_a_number(op: str, number: SymbolicNumber, other: Any) -> Any:
     """An operator on a number of the call, which gives way to arrays and to other classes."""
     if number.is_strong and op != "mul" and isinstance(other, str | bytes | list | tuple):
-        what = f"an operand of type {type(other).__name__}, of which NumPy makes an array"
+        what = f"an operand of type {type(other).__name__}, which NumPy converts to an array"
         raise needs_python(what, MOVE_OUTSIDE)
     if not isinstance(other, UnionScalar | MaskedElements):
         require_python(other, Kind.SCALAR if number.is_strong else Kind.PYTHON)
