@@ -65,6 +65,7 @@ class TracedFor(LoopRegion):
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.peeled = 0
+        self._listed: list[Any] | None = None  # Python's items that a table was made of
         self._changes: list[tuple[int, ...]] = []  # of the containers that it runs over, so far
         self._first_sizes: list[Any] = []  # how many items those have that must keep their size
         self._counter: Value | None = None
@@ -76,13 +77,13 @@ class TracedFor(LoopRegion):
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
         budget = UnrollBudget(self.trace)
-        if items is None and self.decided("table") and has_one_form(self.iterable):
-            item = table_of(self.iterable).items().item
-            items = Items(AffineExpr.const(len(self.iterable)), item)
+        may_be_table = not self.decided("unroll") and has_one_form(self.iterable)
+        if items is None and self.decided("table") and may_be_table:
+            self._listed = [*self.iterable]
+            items = Items(AffineExpr.const(len(self._listed)), table_of(self._listed).items().item)
         if items is None:
-            is_table = has_one_form(self.iterable)
             for item in native_iter(self.iterable):
-                if is_table and budget.is_spent():
+                if may_be_table and budget.is_spent():
                     self.decide(True, "table")
                 budget.spend()
                 self._require_decided_end()
@@ -127,6 +128,7 @@ class TracedFor(LoopRegion):
         for k in range(wanted):
             self._require_decided_end()
             yield items.item(k)
+            self._require_listed()
         self.trips = decisions.canonical(rest.floordiv(self.period))
         if wanted and self._at_least(self.trips, 1) is False:
             return
@@ -140,6 +142,14 @@ class TracedFor(LoopRegion):
             self.enters, self.leaves = q == 0, q == self.period - 1
             yield items.item(SymbolicNumber.of_affine(self.trace, number + q))
         self.enters = self.leaves = False
+
+    def _require_listed(self) -> None:
+        """Run over Python's items themselves if an iteration has changed them."""
+        if self._listed is None:
+            return
+        is_same = len(self.iterable) == len(self._listed)
+        if not is_same or not all(map(operator.is_, self.iterable, self._listed)):
+            self.decide(True, "unroll")
 
     def _at_least(self, trips: AffineExpr, count: int) -> bool | None:
         """Whether there are so many iterations; None if that differs within a call."""

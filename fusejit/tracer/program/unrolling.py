@@ -36,17 +36,17 @@ class UnrollBudget:
         self._iterations = 0
 
     def is_spent(self) -> bool:
-        """Whether the loop has grown too long."""
+        """Whether the loop has grown too long for another iteration."""
         added = self._trace.num_traced() - self._start
-        return bool(added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW))
+        return bool(added > (OPS_OF_FEW if self._iterations < FREE_ITERATIONS else OPS_OF_MANY))
 
     def spend(self) -> None:
         """Before another iteration: end the trace if the loop has grown too long."""
-        self._iterations += 1
         if self._trace.is_bounded and self.is_spent():
-            loop = f"a loop of more than {self._iterations - 1} iterations"
+            loop = f"a loop of more than {self._iterations} iterations"
             what = f"{loop} is too long to be compiled iteration by iteration"
             raise needs_python(what, "loop over a range or an array that it does not change")
+        self._iterations += 1
 
 
 def within_budget(iterable: Iterable[Any]) -> Iterable[Any]:
