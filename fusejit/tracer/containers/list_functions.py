@@ -10,6 +10,7 @@ from fusejit.tracer.containers.new_containers import new_list
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.program.unrolling import FREE_ITERATIONS
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
@@ -40,13 +41,19 @@ def _sorted(*args: Any, **kwargs: Any) -> Any:
 @primitive(list, complex=True)
 def _list(*args: Any, **kwargs: Any) -> Any:
     items = args[0] if args else ()
-    is_known = isinstance(items, Items | TracedContainer | range | tuple)
+    is_row = isinstance(items, TracedArray) and items.ndim == 1
+    is_known = isinstance(items, Items | TracedContainer | range | tuple) or is_row
     if len(args) > 1 or kwargs or not is_known:
         return NotImplemented
     trace = current_trace()
-    if is_of_kernel(items):
+    if is_of_kernel(items) or (isinstance(items, TracedArray) and _is_long(items)):
         return trace.inlined(list_methods.copied, args)
     return new_list(trace, items, is_changed=isinstance(items, Items))
+
+
+def _is_long(row: TracedArray) -> bool:
+    """Whether the list of an array is the kernel's: Python's own is made for one length."""
+    return row.trace.decisions.hint(row.extents[0]) > FREE_ITERATIONS
 
 
 _LISTS_OF_RANK = (list_methods.number, list_methods.numbers, list_methods.rows_of_numbers)
