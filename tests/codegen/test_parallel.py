@@ -205,6 +205,13 @@ def check():
 """
 
 
+def require_pool():
+    if importlib.util.find_spec("tbb") is None and not list(importlib.metadata.files("tbb") or ()):
+        pytest.skip("no TBB here")
+    if available_cores() < 2:
+        pytest.skip("one core")
+
+
 def run_program(text, before=""):
     """Run `text` in its own process, with the kernel of this file compiled after `before`."""
     program = PROGRAM.replace("BEFORE", before) + textwrap.dedent(text)
@@ -257,8 +264,7 @@ def test_fork_while_the_pool_is_busy():
 @pytest.mark.parametrize(("seconds", "kind"), [(0.05, "tbb"), (5.0, "serial")])
 def test_a_fork_waits_a_little_for_kernels_at_work(seconds, kind):
     """TBB hung in one of the processes, about once in some thousand forks."""
-    if importlib.util.find_spec("tbb") is None and not list(importlib.metadata.files("tbb") or ()):
-        pytest.skip("no TBB here")
+    require_pool()
     text = f"""
     check()
     pool._words[pool.WORD_BUSY] = 1
@@ -282,8 +288,7 @@ def test_without_tbb_everything_is_serial():
 
 
 def test_tbb_is_used_where_it_is_installed():
-    if importlib.util.find_spec("tbb") is None and not list(importlib.metadata.files("tbb") or ()):
-        pytest.skip("no TBB here")
+    require_pool()
     run_program("check()\nassert pool.pool_kind() == 'tbb'")
 
 

@@ -352,3 +352,22 @@ def test_recorded_operations_while_a_thread_compiles_them(tmp_path: Path) -> Non
     assert child() == 0
     """,
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="binds a process to a core")
+@pytest.mark.parametrize("calls_again", [False, True])
+def test_a_process_on_one_core_ends_after_a_fork(tmp_path: Path, calls_again: bool) -> None:
+    """Regression: TBB waited for ever at the end of a process that had one thread and a child."""
+    run(
+        tmp_path,
+        f"""
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        end_after(20)
+        f, large = new(2.0), np.arange(3e6)
+        f(large)
+        assert forked(lambda: works(f, 2.0)) == 0
+        if {calls_again}:
+            f(large)
+            works(f, 2.0)
+        """,
+    )

@@ -139,12 +139,17 @@ def register_pool_symbol() -> None:
 
 
 def start_pool() -> str:
-    """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
+    """Start the pool, once per process; return `pool_kind`.
+
+    Without TBB it stays serial, and on one core, where a pool gains nothing: in a process that has
+    forked, TBB would wait for ever at the end for a second thread.
+    """
     global _started
     register_pool_symbol()
     with _starting:
         if not _started:
-            tbbpool = run_uninterruptible(_loaded_backend)
+            has_cores = available_cores() > 1
+            tbbpool = run_uninterruptible(_loaded_backend) if has_cores else None
             if tbbpool is not None:
                 _wait_for_forks()
                 _words[WORD_STARTER] = threading.get_ident()
