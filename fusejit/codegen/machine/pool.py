@@ -148,8 +148,7 @@ def start_pool() -> str:
     register_pool_symbol()
     with _starting:
         if not _started:
-            has_cores = available_cores() > 1
-            tbbpool = run_uninterruptible(_loaded_backend) if has_cores else None
+            tbbpool = run_uninterruptible(_loaded_backend) if available_cores() > 1 else None
             if tbbpool is not None:
                 _wait_for_forks()
                 _words[WORD_STARTER] = threading.get_ident()
