@@ -35,14 +35,17 @@ def exchanged(x: Any) -> Any:
     return a + b, a is b, list(x) == a
 
 
-def selection_sorted(x: Any) -> Any:
+def heapified(x: Any) -> Any:
     a = list(x)
-    for i in range(len(a)):
-        least = i
-        for j in range(i + 1, len(a)):
-            if a[j] < a[least]:
-                least = j
-        a[i], a[least] = a[least], a[i]
+    for parent in range(len(a) // 2 - 1, -1, -1):
+        at, child = parent, 2 * parent + 1
+        while child < len(a):
+            if child + 1 < len(a) and a[child + 1] < a[child]:
+                child += 1
+            if a[at] <= a[child]:
+                break
+            a[at], a[child] = a[child], a[at]
+            at, child = child, 2 * child + 1
     return a
 
 
@@ -85,7 +88,7 @@ def unpacked(x: Any) -> Any:
 
 
 FUNCTIONS = (
-    *(grows_under_a_loop, merged, exchanged, selection_sorted, searched, places, truths),
+    *(grows_under_a_loop, merged, exchanged, heapified, searched, places, truths),
     *(other_types, stored_behind, unpacked),
 )
 

@@ -46,14 +46,16 @@ def _list(*args: Any, **kwargs: Any) -> Any:
     if len(args) > 1 or kwargs or not is_known:
         return NotImplemented
     trace = current_trace()
-    if is_of_kernel(items) or (isinstance(items, TracedArray) and _is_long(items)):
+    if is_of_kernel(items) or _is_long(items):
         return trace.inlined(list_methods.copied, args)
     return new_list(trace, items, is_changed=isinstance(items, Items))
 
 
-def _is_long(row: TracedArray) -> bool:
-    """Whether the list of an array is the kernel's: Python's own is made for one length."""
-    return row.trace.decisions.hint(row.extents[0]) > FREE_ITERATIONS
+def _is_long(obj: Any) -> bool:
+    """Whether it is an array whose list is the kernel's: Python's own is made for one length."""
+    if not isinstance(obj, TracedArray):
+        return False
+    return obj.trace.decisions.hint(obj.extents[0]) > FREE_ITERATIONS
 
 
 _LISTS_OF_RANK = (list_methods.number, list_methods.numbers, list_methods.rows_of_numbers)

@@ -1,4 +1,4 @@
-"""A loop over a short list of Python's that its body makes longer, or whose items it stores."""
+"""Regression: a loop over a list of Python's ran as often as the list was long before the loop."""
 
 from __future__ import annotations
 
