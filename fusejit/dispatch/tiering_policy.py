@@ -128,7 +128,7 @@ class TieringPolicy:
             with self._state.lock:
                 if trial not in self.timed_trials:
                     return
-                self.costs = timed = trial.cost(estimate)
+                self.costs = timed = trial.cost()
                 if not python_is_faster:
                     self._variants.measured = timed if timed.is_measured else None
                 with self._other_launchers():
@@ -140,6 +140,7 @@ class TieringPolicy:
             TimedTrial(
                 variant,
                 self._state.run_python,
+                estimate,
                 decided,
                 is_repeatable=is_repeatable(variant.traced.graph) and not variant.traced.writes,
                 spared_ns=PART if self._options.is_segment else 0,

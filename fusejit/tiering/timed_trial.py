@@ -32,7 +32,8 @@ MAX_SPEEDUP_OF_LONG_CALLS = (
 DECISIVE_RATIO = (
     4.0  # times as long, after which a few calls of each form decide though their work differs
 )
-MIN_DECISIVE_CALLS = 4  # such calls
+MIN_CALLS = 2  # of each form, before anything is decided
+MIN_DECISIVE_CALLS = 4  # such calls, where the estimate has another form for the faster one
 MAX_SPEEDUP_TO_TRY = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
 
 
@@ -55,6 +56,7 @@ class TimedTrial:
     variant : Compiled
     plain : callable
         Computes the same by Python; takes the parameters by position.
+    estimate : CostEstimate
     decided : callable
         Is called with whether Python is the faster one, and with the arguments of the call that
         has decided it: none are kept in between.
@@ -75,6 +77,7 @@ class TimedTrial:
         self,
         variant: Compiled,
         plain: Callable[..., Any],
+        estimate: CostEstimate,
         decided: Callable[[TimedTrial, bool, tuple[Any, ...]], None],
         clock: Callable[[], int] = time.perf_counter_ns,
         *,
@@ -89,6 +92,7 @@ class TimedTrial:
         self._long_calls = 0
         self._spoiled_calls = 0
         self._python = plain
+        self._estimate = estimate
         self._decided = decided
         self._clock = clock
         self._is_repeatable = is_repeatable
@@ -97,12 +101,12 @@ class TimedTrial:
         self._is_open = True
         self._is_busy = False
 
-    def cost(self, estimate: CostEstimate) -> CostEstimate:
+    def cost(self) -> CostEstimate:
         """What a call costs both ways by the clock; the estimate, if one form was not timed."""
         if not self.compiled_times or not self.python_times:
-            return estimate
+            return self._estimate
         return replace(
-            estimate,
+            self._estimate,
             numpy_ns=usual_ns(self.python_times),
             compiled_ns=usual_ns(self.compiled_times),
             is_measured=True,
@@ -186,13 +190,14 @@ class TimedTrial:
     def _look(self, args: tuple[Any, ...]) -> None:
         """Decide if enough calls were timed."""
         timed = min(len(self.compiled_times), len(self.python_times))
-        if timed < 2 or not self._is_open:
+        if timed < MIN_CALLS or not self._is_open:
             return
         compiled_ns, python_ns = map(usual_ns, (self.compiled_times, self.python_times))
         is_enough = sum(self.python_times) > ENOUGH_NS
         if not self._is_repeatable:
             is_clear = max(compiled_ns, python_ns) > DECISIVE_RATIO * min(compiled_ns, python_ns)
-            is_enough &= is_clear and timed >= MIN_DECISIVE_CALLS
+            is_expected = (compiled_ns < python_ns) == self._estimate.pays
+            is_enough &= is_clear and (is_expected or timed >= MIN_DECISIVE_CALLS)
         if timed >= CALLS or is_enough:
             self._end(python_ns < compiled_ns + self._spared_ns, args)
 

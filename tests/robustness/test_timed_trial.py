@@ -18,6 +18,7 @@ from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit.tiering.timed_trial import (
     ENOUGH_NS,
+    MIN_CALLS,
     MIN_DECISIVE_CALLS,
     WARM_UP,
     TimedTrial,
@@ -61,9 +62,12 @@ class Variant:
         self.launch = launch
 
 
-def trial_of(machine, decided, launch=None, plain=None, **how):
+ESTIMATE = CostEstimate(3.0, 1.0, False, False)
+
+
+def trial_of(machine, decided, launch=None, plain=None, estimate=ESTIMATE, **how):
     variant = Variant(launch or machine.launch)
-    return TimedTrial(variant, plain or machine.plain, decided, machine.clock, **how)
+    return TimedTrial(variant, plain or machine.plain, estimate, decided, machine.clock, **how)
 
 
 @pytest.mark.parametrize(("ours", "pythons"), [(5, 9), (9, 5), (7, 7)])
@@ -112,7 +116,7 @@ def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_fo
         calls += 1
     assert told == [True]
     assert len(machine.computed) <= calls + 1  # but for the first one, each is computed once
-    assert may_take_long(CostEstimate(3.0, 1.0, False, False)) is True
+    assert may_take_long(ESTIMATE) is True
     assert may_take_long(CostEstimate(9.0, 1.0, False, False)) is False
 
 
@@ -147,14 +151,21 @@ def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
 
 
 @pytest.mark.parametrize(
-    ("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, MIN_DECISIVE_CALLS)]
+    ("pythons", "numpy_ns", "calls"),
+    [
+        (ENOUGH_NS, 3.0, CALLS),
+        (30 * ENOUGH_NS, 3.0, MIN_CALLS),
+        (30 * ENOUGH_NS, 0.5, MIN_DECISIVE_CALLS),
+    ],
 )
-def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, calls):
+def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, numpy_ns, calls):
+    """Fewer are enough where the clock agrees with the estimate."""
     told = []
     machine = Machine(LONG_NS // 2, pythons)
     trial = trial_of(
         machine,
         lambda trial, python_is_faster, args: told.append(python_is_faster),
+        estimate=CostEstimate(numpy_ns, 1.0, False, False),
         is_repeatable=False,
     )
     while not told:
