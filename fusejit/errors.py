@@ -132,3 +132,7 @@ class InternalError(FusejitError):
     """A pass failed; the message says where the IR before it was saved."""
 
     kind = OutcomeKind.FAULT
+
+
+class ScheduleError(FusejitError):
+    """A step cannot be applied: the message names step, op, dim, rule, and what would be legal."""

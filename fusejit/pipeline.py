@@ -82,11 +82,11 @@ def _merge(graph: Graph, at: PassContext) -> Graph:
 
 
 def _tile_sums(graph: Graph, at: PassContext) -> Graph:
-    """Register tiles for convolutions and their like; schedules are loaded only for these."""
+    """Register tiles for convolutions and their like; the modules are loaded only for these."""
     ops = (op for op in graph.block.ops if isinstance(op, GenericOp) and len(op.inputs) > 1)
     if at.policy is None or all(op.has_only_parallel_dims for op in ops):
         return graph
-    from fusejit.transform.tile_sums import tile_sums
+    from fusejit.fuse.tiling.tile_sums import tile_sums
 
     return tile_sums(graph)
 
@@ -148,13 +148,13 @@ def group(graph: Graph, at: PassContext) -> Graph:
 
 
 def tile_groups(plan: ExecutionPlan, log: PassLog) -> Graph:
-    """The graph of a plan with its groups as loops over tiles; schedules are loaded only for these.
+    """The graph of a plan with its groups as loops over tiles; loads modules only if there are any.
 
     It is what lowering gets: reports and pictures show the ops as they were fused.
     """
     if not plan.report.grouped:
         return plan.graph
-    from fusejit.transform import tile_groups
+    from fusejit.fuse.tiling import tile_groups
 
     def run(graph: Graph) -> Graph:
         tiled = tile_groups.tile_groups(graph, plan.report.grouped)

@@ -4,8 +4,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fusejit.transform.core.arguments import Parts as Parts
-    from fusejit.transform.core.errors import ScheduleError as ScheduleError
+    from fusejit.errors import ScheduleError as ScheduleError
+    from fusejit.fuse.tiling.in_tiles import Parts as Parts
     from fusejit.transform.saved import load_recipe as load_recipe
     from fusejit.transform.schedules import Handle as Handle
     from fusejit.transform.schedules import Schedule as Schedule
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from fusejit.transform.tuning import tune as tune
 
 _HOMES = {
-    "Handle": "schedules",
-    "Parts": "core.arguments",
-    "Schedule": "schedules",
-    "ScheduleError": "core.errors",
-    "TuneResult": "tuning",
-    "load_recipe": "saved",
-    "schedule": "schedules",
-    "tune": "tuning",
+    "Handle": "transform.schedules",
+    "Parts": "fuse.tiling.in_tiles",
+    "Schedule": "transform.schedules",
+    "ScheduleError": "errors",
+    "TuneResult": "transform.tuning",
+    "load_recipe": "transform.saved",
+    "schedule": "transform.schedules",
+    "tune": "transform.tuning",
 }
 __all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """What schedules of users need; the automatic passes load their own modules alone."""
+    """What schedules of users need, loaded when asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"fusejit.{_HOMES[name]}"), name)

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.dataclass import replace
+from fusejit.errors import ScheduleError
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.execution_plan import Folded, Group, KernelStep, walk_steps
 from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import BaseHandle, ScheduleState
 from fusejit.transform.core.costs import CACHED_BYTES, num_bytes
-from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.core.lookup import labels, op_of
 from fusejit.transform.primitives.canonicalized import canonicalized
 from fusejit.transform.primitives.fuse import fuse

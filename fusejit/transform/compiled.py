@@ -9,8 +9,7 @@ from fusejit.dataclass import replace
 from fusejit.outcome import Outcome
 from fusejit.stages import Lowered
 from fusejit.transform.core.base import ScheduleState
-from fusejit.transform.core.errors import NotServed
-from fusejit.transform.served_calls import CallBinder
+from fusejit.transform.served_calls import CallBinder, NotServed
 
 
 def lowered(schedule: ScheduleState) -> Lowered:

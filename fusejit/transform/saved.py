@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fusejit.errors import ScheduleError
 from fusejit.notices import warn
-from fusejit.transform.core.errors import ScheduleError
 
 
 def machine() -> dict[str, Any]:

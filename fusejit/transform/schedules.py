@@ -11,7 +11,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from fusejit.dataclass import replace
-from fusejit.errors import UnsupportedError
+from fusejit.errors import ScheduleError, UnsupportedError
 from fusejit.fuse.grouping.policy import PolicyFailed
 from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
@@ -24,7 +24,6 @@ from fusejit.transform.automatic import automatic_recipe
 from fusejit.transform.compiled import compiled, lowered
 from fusejit.transform.core.arguments import is_number
 from fusejit.transform.core.base import BaseHandle, ScheduleState, short
-from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.core.lookup import labels
 from fusejit.transform.layouts.conv_to_matmul import conv_to_matmul
 from fusejit.transform.layouts.hoist_pad import hoist_pad

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.errors import ScheduleError
 from fusejit.identity import own_signature
 from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
 from fusejit.outcome import Outcome
@@ -17,6 +18,10 @@ from fusejit.tracer.builder.layout import classify
 from fusejit.transform.core.base import short
 
 _SIMPLE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class NotServed(ScheduleError):
+    """Guards of the trace do not hold for a call."""
 
 
 class CallBinder:

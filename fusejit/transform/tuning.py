@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.errors import ScheduleError
 from fusejit.options import Options
 from fusejit.transform.core.base import short
-from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.log import quantity, table_lines
 from fusejit.transform.saved import machine, name_of
 from fusejit.transform.schedules import Handle, Schedule, applied, schedule

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.errors import ScheduleError
 from fusejit.transform.compiled import compiled
 from fusejit.transform.core.base import ScheduleState
 from fusejit.transform.core.equivalence import array_like, same_bits
-from fusejit.transform.core.errors import NotServed, ScheduleError
 from fusejit.transform.log import log_text, table_lines
+from fusejit.transform.served_calls import NotServed
 
 SHIFTS = (1, -1, 7, -5)
 """What is added to the sizes of the arguments: sizes that differ by a number go on doing so."""

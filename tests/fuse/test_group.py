@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from fusejit import fuse_jit, pipeline
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.grouping.group import form_groups
+from fusejit.fuse.tiling import tile_groups
 from fusejit.ir.execution_plan import FusionReport, Group, KernelStep
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.verifier.verify import verify
-from fusejit.transform import tile_groups
 from fusejit_testing.compare import Bound, assert_same, assert_same_results
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.oracle import decorate

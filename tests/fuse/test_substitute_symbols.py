@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import symbols_defined
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 from fusejit.options import options_from_environment
 from fusejit.transform import schedule
-from fusejit.transform.core.rules import symbols_defined
 
 
 def numbers(a: Any, n: Any, k: Any) -> Any:

@@ -54,7 +54,7 @@ ALLOWED = {
     "syntax": {"locks"},
     "dot": {"ir"},
     "failures": {"budget", "errors", "options", "interrupts", "locks"},
-    "pipeline": {"fuse", "codegen", "failures", "ir", "transform", *FREE},
+    "pipeline": {"fuse", "codegen", "failures", "ir", *FREE},
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {
         "reports",

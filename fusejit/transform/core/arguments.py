@@ -4,7 +4,7 @@
 >>> h.tile(i=4.5)
 Traceback (most recent call last):
     ...
-fusejit.transform.core.errors.ScheduleError: tile(i=4.5) of exp: i is 4.5; it is a whole
+fusejit.errors.ScheduleError: tile(i=4.5) of exp: i is 4.5; it is a whole
 number below 2 ** 31, or Parts(number)
 """
 
@@ -19,9 +19,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from fusejit.dataclass import dataclass
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.in_tiles import Parts
 from fusejit.transform.core.base import BaseHandle, call, short
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.lookup import labels
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,16 +34,6 @@ OpNames = str | BaseHandle | Iterable[str | BaseHandle]
 
 
 _LIMIT = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """At most so many tiles, whatever the extent; the last ones may be shorter."""
-
-    number: int
-
-    def __repr__(self) -> str:
-        return f"Parts({self.number})"
 
 
 def primitive(function: F) -> F:

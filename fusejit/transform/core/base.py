@@ -13,6 +13,9 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.errors import ScheduleError
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import enclosing
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.text.printer import print_op
@@ -22,9 +25,7 @@ from fusejit.package_files import is_package_code
 from fusejit.stages import Traced
 from fusejit.transform.core.costs import sizes_of
 from fusejit.transform.core.equivalence import check_equivalent
-from fusejit.transform.core.errors import ScheduleError, illegal
 from fusejit.transform.core.lookup import find_op, forwarded, op_of, removed_by
-from fusejit.transform.core.rules import enclosing
 from fusejit.transform.core.steps import LoopInfo, Step
 
 H = TypeVar("H", bound="BaseHandle")

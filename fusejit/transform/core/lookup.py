@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from fusejit.errors import ScheduleError
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Bind, GenericOp, base_name, walk
 from fusejit.ir.values import Value
-from fusejit.transform.core.errors import ScheduleError
 from fusejit.transform.core.steps import Step
 
 Labels = dict[GenericOp, str]

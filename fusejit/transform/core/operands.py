@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fusejit.fuse.tiling.illegal import illegal
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.indexing_map import IndexingMap
@@ -19,7 +20,6 @@ from fusejit.ir.source import Location
 from fusejit.ir.types import BOOL, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.base import BaseHandle
-from fusejit.transform.core.errors import illegal
 
 LETTERS = "abcdefgh"
 

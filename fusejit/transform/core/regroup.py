@@ -8,12 +8,12 @@ from fusejit.dataclass import replace
 from fusejit.fuse.reshaping.move_reshapes import is_free
 from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import reassociates, replaced, require_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Operand
 from fusejit.transform.core.base import H
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import reassociates, replaced, require_loops
 
 
 def regrouped(

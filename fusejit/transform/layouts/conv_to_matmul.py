@@ -27,13 +27,14 @@ loops stays in loops, for `to_library`. Source: MLIR's ``convert_conv2d_to_img2c
 
 from __future__ import annotations
 
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.im2col import Products, why_no_convolution
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import reassociates, replaced
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import reassociates, replaced, with_versions
 from fusejit.transform.layouts.pad import axis_names
 
 

@@ -29,7 +29,10 @@ Source: MLIR's ``transform.structured.hoist_pad``.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import enclosing, replaced
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
     Alloc,
@@ -45,9 +48,7 @@ from fusejit.ir.ops import (
 from fusejit.ir.verifier.scope_rules import symbols_of
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import operand_number
-from fusejit.transform.core.rules import enclosing, replaced, with_versions
 
 
 @primitive

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fusejit.fuse.canonical.simplify_payload import simplify
+from fusejit.fuse.tiling.rules import is_reduced
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.families import highest, lowest, one, zero
-from fusejit.transform.core.rules import is_reduced
 
 
 def neutral_numbers(op: GenericOp, dims: Iterable[int]) -> list[Any] | None:

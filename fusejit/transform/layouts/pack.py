@@ -29,14 +29,14 @@ from __future__ import annotations
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import full_extent, replaced
 from fusejit.ir.affine import AffineExpr, FloorDiv, Mod
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Operand, base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, copied_from, operand_number
-from fusejit.transform.core.rules import full_extent, replaced
 
 
 @primitive

@@ -32,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import full_extent, is_parallel, is_reduced, replaced
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
@@ -39,9 +41,7 @@ from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
-from fusejit.transform.core.rules import full_extent, is_parallel, is_reduced, replaced
 from fusejit.transform.layouts.neutral import neutral_numbers
 from fusejit.transform.layouts.pad import axis_names, check_padding
 

@@ -26,6 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import full_extent, is_parallel, is_reduced, reassociates, replaced
+from fusejit.fuse.tiling.slices import extents_reached, why_not_sliceable
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Op, Operand, base_name
@@ -33,16 +36,7 @@ from fusejit.ir.types import TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, why_no_operands
-from fusejit.transform.core.rules import (
-    full_extent,
-    is_parallel,
-    is_reduced,
-    reassociates,
-    replaced,
-)
-from fusejit.transform.core.slices import extents_reached, why_not_sliceable
 from fusejit.transform.layouts.neutral import neutral_numbers
 
 Domain = Sequence[AffineExpr]

@@ -24,14 +24,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import replaced
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Operand, base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import LETTERS, copied, operand_number, why_no_operands
-from fusejit.transform.core.rules import replaced
 
 
 @primitive

@@ -49,6 +49,8 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.im2col import Dims, why_no_product, window_and_kernel
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import replaced
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.definitions.winograd_matrices import TABLE, Winograd
@@ -59,9 +61,7 @@ from fusejit.ir.types import BOOL, IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied
-from fusejit.transform.core.rules import replaced
 from fusejit.transform.layouts.conv_to_matmul import as_product
 from fusejit.transform.layouts.pad import axis_names
 

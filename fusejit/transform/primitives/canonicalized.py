@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.tiling.illegal import illegal
 from fusejit.transform.core.base import S, with_step
-from fusejit.transform.core.errors import illegal
 
 
 def canonicalized(schedule: S, *, check: bool = True) -> S:

@@ -23,7 +23,10 @@ Source: MLIR's ``flatten_elementwise`` and ``collapse_shape`` patterns.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import symbols_of, unused
 from fusejit.fuse.reshaping.regroup import DimGroup
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import new_symbol
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
@@ -31,9 +34,7 @@ from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import base_name
 from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.regroup import regrouped
-from fusejit.transform.core.rules import new_symbol, symbols_of, unused
 
 
 @primitive

@@ -24,7 +24,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import unused
 from fusejit.fuse.reshaping.unit_dims import without_dims
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import is_reduced, names_of, replaced, require_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
 from fusejit.ir.indexing_map import IndexingMap
@@ -33,8 +36,6 @@ from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import is_reduced, names_of, replaced, require_loops, unused
 
 
 @primitive

@@ -16,11 +16,11 @@ A dim ``i`` becomes ``i.0`` and ``i.1``, of that size. A dim that is summed beco
 from __future__ import annotations
 
 from fusejit.fuse.reshaping.regroup import DimGroup
+from fusejit.fuse.tiling.illegal import illegal
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.regroup import regrouped
 
 

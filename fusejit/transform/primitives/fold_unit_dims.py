@@ -16,11 +16,11 @@ because the result starts from the identity of its combiner. Source: MLIR's
 from __future__ import annotations
 
 from fusejit.fuse.reshaping.unit_dims import unit_dims, without_dims
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import replaced, require_loops
 from fusejit.ir.ops import base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import replaced, require_loops
 
 
 @primitive

@@ -17,12 +17,12 @@ results, writes what it reads, or computes it. Source: MLIR's ``transform.loop.f
 from __future__ import annotations
 
 from fusejit.fuse.folding.siblings import joined_with_reader, may_move_down, may_move_up, merge
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import replaced, require_loops
 from fusejit.ir.ops import base_name
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.arguments import op_name, primitive
 from fusejit.transform.core.base import BaseHandle, H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import replaced, require_loops
 from fusejit.transform.primitives.rematerialize import context_of
 
 

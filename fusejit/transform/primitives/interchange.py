@@ -19,14 +19,14 @@ Source: MLIR's ``transform.structured.interchange``.
 
 from __future__ import annotations
 
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import reassociates, replaced, require_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.ops import base_name
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import reassociates, replaced, require_loops
 
 
 @primitive

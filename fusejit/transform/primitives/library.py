@@ -21,6 +21,8 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import is_carried, replaced
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
@@ -29,8 +31,6 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import is_carried, replaced
 
 PARALLEL, REDUCTION = IteratorType.PARALLEL, IteratorType.REDUCTION
 

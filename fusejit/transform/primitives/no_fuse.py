@@ -17,10 +17,10 @@ which is the default there.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import replaced
 from fusejit.transform.core.arguments import OpNames, op_names, primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import replaced
 
 
 @primitive

@@ -43,28 +43,20 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.clone import Clone
+from fusejit.fuse.new_names import symbols_defined, symbols_of, unused
 from fusejit.fuse.rewrite_blocks import map_blocks, map_ops
 from fusejit.fuse.substitute_symbols import SymbolSubstitution
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import enclosing, names_of, next_alias_class, replaced, rest_of
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Bind, Block, GenericOp, Loop, Op
 from fusejit.ir.values import Buffer, Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.lookup import op_of
-from fusejit.transform.core.rules import (
-    enclosing,
-    names_of,
-    next_alias_class,
-    replaced,
-    rest_of,
-    symbols_defined,
-    symbols_of,
-    unused,
-    with_versions,
-)
 
 
 @primitive

@@ -22,14 +22,15 @@ from __future__ import annotations
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.new_names import symbols_defined
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import enclosing, replaced
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, GenericOp, Op, ViewOp, walk
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.core.operands import copied, operand_number
-from fusejit.transform.core.rules import enclosing, replaced, symbols_defined
 
 
 @primitive

@@ -19,14 +19,14 @@ from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.legality import check_fold
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import enclosing, replaced
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import op_name, primitive
 from fusejit.transform.core.base import BaseHandle, H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import enclosing, replaced
 
 
 @primitive

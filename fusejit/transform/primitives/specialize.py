@@ -17,13 +17,13 @@ the named op. Names do not count, and neither does the number of dims alone: MLI
 
 from __future__ import annotations
 
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import reassociates, replaced, require_loops
 from fusejit.ir.ops import base_name
 from fusejit.mlir.export.match_named import as_named
 from fusejit.mlir.export.named import named_form
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import reassociates, replaced, require_loops
 
 
 @primitive

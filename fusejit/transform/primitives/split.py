@@ -22,6 +22,16 @@ is empty. It is called ``exp_rest``. Source: MLIR's ``transform.structured.split
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import symbols_of
+from fusejit.fuse.tiling.destinations import destinations
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.parts import (
+    bind_minimum,
+    computed_in_parts,
+    require_separable,
+    stored_part,
+)
+from fusejit.fuse.tiling.rules import is_reduced, names_of, new_symbol, reassociates, rest_of
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
@@ -29,22 +39,6 @@ from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import GenericOp, Op, base_name
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.destinations import destinations
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.parts import (
-    bind_minimum,
-    computed_in_parts,
-    require_separable,
-    stored_part,
-)
-from fusejit.transform.core.rules import (
-    is_reduced,
-    names_of,
-    new_symbol,
-    reassociates,
-    rest_of,
-    symbols_of,
-)
 
 
 @primitive

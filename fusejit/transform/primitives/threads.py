@@ -13,10 +13,10 @@ Rule: each tile writes elements of its own: the dim of the loop is parallel. Sou
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import loop_of, replaced
 from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import loop_of, replaced
 
 
 @primitive

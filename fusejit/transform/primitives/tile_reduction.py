@@ -26,6 +26,18 @@ the result starts from is combined once, by ``sum_total``. Source: MLIR's
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.new_names import unused
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.parts import require_separable
+from fusejit.fuse.tiling.rules import (
+    is_reduced,
+    names_of,
+    reassociates,
+    replaced,
+    require_loops,
+    rest_of,
+)
+from fusejit.fuse.tiling.slices import on_slices
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.change_domain import on_domain
 from fusejit.ir.analysis.split_generic import combining
@@ -35,18 +47,6 @@ from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Value
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.parts import require_separable
-from fusejit.transform.core.rules import (
-    is_reduced,
-    names_of,
-    reassociates,
-    replaced,
-    require_loops,
-    rest_of,
-    unused,
-)
-from fusejit.transform.core.slices import on_slices
 
 
 @primitive

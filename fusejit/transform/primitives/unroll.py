@@ -18,9 +18,9 @@ read is loaded once. Source: MLIR's ``transform.loop.unroll`` and ``unroll_and_j
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
 from fusejit.transform.primitives.vectorize import in_registers, tile_size
 
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 from math import prod
 
 from fusejit.fuse.reshaping.unroll import unrolled, why_not_unrolled
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import is_reduced, reassociates, replaced, require_loops
 from fusejit.ir.ops import base_name
 from fusejit.transform.core.arguments import Names, names, primitive
 from fusejit.transform.core.base import H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import is_reduced, reassociates, replaced, require_loops
 
 MAX_POINTS = 64
 

@@ -25,14 +25,19 @@ combines nothing are vectorized by LLVM. Source: MLIR's ``transform.structured.v
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import (
+    full_extent,
+    is_parallel,
+    reassociates,
+    replaced,
+    why_no_accumulators,
+)
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.tiles import RegisterTile
-from fusejit.ir.types import IteratorType
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import full_extent, is_parallel, reassociates, replaced
 
 MAX_REGISTERS = 1024
 """Points of a register tile: more would not be registers."""
@@ -78,22 +83,6 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
     sizes[number] = tile_size(handle, dim, step)
     what = f"{sizes[number]} points of {dim} in vector registers"
     return in_registers(handle, step, what, RegisterTile(tuple(sizes), number), check)
-
-
-def why_no_accumulators(op: GenericOp) -> str:
-    """Why the results are not one number each, into which terms are combined, or the empty text."""
-    ordered = {d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL}
-    if ordered and op.reduction_dims:
-        return "some dims are in order, and others in any order"
-    for number, init in enumerate(op.inits):
-        if ordered:
-            if init.map.dims() & ordered:
-                return "it has a result at each point of a sequential dim"
-        elif init.combiner is None:
-            return "it has a result that is written at each point"
-        elif op.payload.reads_init(number):
-            return "a term reads the result so far"
-    return ""
 
 
 def in_registers(handle: H, step: str, what: str, tile: RegisterTile, check: bool) -> H:

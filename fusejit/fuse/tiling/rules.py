@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.fuse.canonical.stale_loads import with_versions as with_versions
-from fusejit.fuse.new_names import symbols_defined as symbols_defined
-from fusejit.fuse.new_names import symbols_of as symbols_of
-from fusejit.fuse.new_names import unused as unused
+from fusejit.fuse.new_names import unused
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import expand_ops
+from fusejit.fuse.tiling.illegal import illegal
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, GenericOp, Loop, Op, base_name, walk
 from fusejit.ir.types import IteratorType
-from fusejit.transform.core.errors import illegal
 
 
 def is_parallel(op: GenericOp, dim: int) -> bool:
@@ -51,6 +48,22 @@ def is_carried(op: GenericOp, dim: int) -> bool:
 
 reassociates = is_ordered
 """Whether another order of the terms may show in the bits of a result."""
+
+
+def why_no_accumulators(op: GenericOp) -> str:
+    """Why the results are not one number each, into which terms are combined, or the empty text."""
+    ordered = {d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL}
+    if ordered and op.reduction_dims:
+        return "some dims are in order, and others in any order"
+    for number, init in enumerate(op.inits):
+        if ordered:
+            if init.map.dims() & ordered:
+                return "it has a result at each point of a sequential dim"
+        elif init.combiner is None:
+            return "it has a result that is written at each point"
+        elif op.payload.reads_init(number):
+            return "a term reads the result so far"
+    return ""
 
 
 def require_loops(op: GenericOp, step: str) -> None:

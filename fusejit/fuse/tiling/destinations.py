@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.stale_loads import source_load
+from fusejit.fuse.new_names import unused
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.rules import enclosing, next_alias_class
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, GenericOp, Load, Op, Store, Write
 from fusejit.ir.values import Buffer, Value, View
-from fusejit.transform.core.rules import enclosing, next_alias_class, unused
 
 
 @dataclass(slots=True)

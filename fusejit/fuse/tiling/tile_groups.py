@@ -24,7 +24,12 @@ from functools import reduce
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.canonical.stale_loads import with_versions
+from fusejit.fuse.new_names import symbols_of
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.destinations import with_memory
+from fusejit.fuse.tiling.rules import new_symbol
+from fusejit.fuse.tiling.slices import Origin, extents_reached, moved_identity, part_of, shifted
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.integers import Integer, Integers
 from fusejit.ir.execution_plan import Group
@@ -34,9 +39,6 @@ from fusejit.ir.ops import Block, GenericOp, Init, Load, Loop, Op, Operand, Stor
 from fusejit.ir.tiles import LoopTile
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.transform.core.destinations import with_memory
-from fusejit.transform.core.rules import new_symbol, symbols_of, with_versions
-from fusejit.transform.core.slices import Origin, extents_reached, moved_identity, part_of, shifted
 
 TILE_POINTS = 2048
 """Points of a tile of whole rows: all that a group reads and writes stays near the core."""

@@ -1,16 +1,12 @@
-"""`ScheduleError`: a step of a schedule that is not legal, or that changes nothing."""
+"""`illegal`: the error of a step that is not legal, or that changes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fusejit.errors import FusejitError
+from fusejit.errors import ScheduleError
 
 MAX_SUGGESTIONS = 3
-
-
-class ScheduleError(FusejitError):
-    """A step cannot be applied: the message names step, op, dim, rule, and what would be legal."""
 
 
 def illegal(step: str, op: str, why: str, legal: Iterable[str] = ()) -> ScheduleError:
@@ -30,7 +26,3 @@ def illegal(step: str, op: str, why: str, legal: Iterable[str] = ()) -> Schedule
     instead = [*legal][:MAX_SUGGESTIONS]
     remedy = f"; legal: {' or '.join(instead)}" if instead else ""
     return ScheduleError(f"{step} of {op}: {why}{remedy}")
-
-
-class NotServed(ScheduleError):
-    """Guards of the trace do not hold for a call."""

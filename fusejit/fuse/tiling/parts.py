@@ -12,6 +12,11 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.dead import eliminate_dead_ops
+from fusejit.fuse.canonical.stale_loads import with_versions
+from fusejit.fuse.tiling.destinations import Destination
+from fusejit.fuse.tiling.illegal import illegal
+from fusejit.fuse.tiling.rules import is_carried, is_parallel, is_reduced, reassociates, replaced
+from fusejit.fuse.tiling.slices import Origin, moved_identity, on_slices, shifted, why_not_sliceable
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.elementwise import elementwise
 from fusejit.ir.analysis.integers import Integers
@@ -21,23 +26,6 @@ from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand, Store
 from fusejit.ir.payload import PayloadBuilder, binary_payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.values import Value, View
-from fusejit.transform.core.destinations import Destination
-from fusejit.transform.core.errors import illegal
-from fusejit.transform.core.rules import (
-    is_carried,
-    is_parallel,
-    is_reduced,
-    reassociates,
-    replaced,
-    with_versions,
-)
-from fusejit.transform.core.slices import (
-    Origin,
-    moved_identity,
-    on_slices,
-    shifted,
-    why_not_sliceable,
-)
 
 
 def computed_in_parts(

@@ -15,19 +15,18 @@ from collections.abc import Set
 from contextlib import suppress
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.errors import ScheduleError
 from fusejit.fuse.rewrite_blocks import definitions
+from fusejit.fuse.tiling.destinations import users
+from fusejit.fuse.tiling.in_tiles import in_tiles
+from fusejit.fuse.tiling.move_into_loops import moved_into_loops
+from fusejit.fuse.tiling.rules import loop_of, reassociates, replaced, why_no_accumulators
 from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import GenericOp, Op, Operand, ViewOp
 from fusejit.ir.tiles import RegisterTile
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
-from fusejit.transform.core.destinations import users
-from fusejit.transform.core.errors import ScheduleError
-from fusejit.transform.core.rules import loop_of, reassociates, replaced
-from fusejit.transform.primitives.fuse import moved_into_loops
-from fusejit.transform.primitives.tile import in_tiles
-from fusejit.transform.primitives.vectorize import why_no_accumulators
 
 STEP = "automatic schedule"
 

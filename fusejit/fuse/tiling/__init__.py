@@ -1,0 +1,1 @@
+"""Tiles of passes and schedules: slices, loops over tiles."""
