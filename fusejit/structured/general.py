@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,11 +22,10 @@ from fusejit.ir.definitions.instance import combiner_row
 from fusejit.ir.definitions.strided_views import ViewSource, general_form
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.notices import warn
+from fusejit.structured.call import Call
 from fusejit.structured.library_calls import MAX_COLUMN_BYTES, contracted, routine_for
-from fusejit.structured.op import Call, StructuredOp
 from fusejit.structured.reference import bound_to_numbers, check_outs, computed
 
-_MAX_OPS = 64  # of one op, by the structure of its formula
 _MAX_PLANS = 256  # the one that was not used for longest goes
 
 
@@ -71,34 +70,43 @@ class _Plan:
     merge: Callable[..., Any] | None = None
 
 
+class Op(Protocol):
+    """A structured op, as far as its general form asks it."""
+
+    definition: Definition
+
+    @property
+    def entry(self) -> Any:
+        """The decorated function that calls run."""
+
+    @property
+    def state(self) -> Any:
+        """How its entry is compiled."""
+
+
 class GeneralForm:
     """The general form of one definition.
 
     Parameters
     ----------
     definition : Definition
-    ops : dict
-        The general ops that are there already: definitions that differ in numbers have one.
+    op_of : callable
+        From a general definition to its op.
     has_numbers : bool
         Whether the formula has numbers of the call.
 
     Attributes
     ----------
-    op : StructuredOp
+    op : Op
         The op that reads views: it has one variant for each signature.
     """
 
     def __init__(
-        self, definition: Definition, ops: dict[str, StructuredOp], *, has_numbers: bool
+        self, definition: Definition, op_of: Callable[[Definition], Op], *, has_numbers: bool
     ) -> None:
         self.definition = definition
         general, self._sources = general_form(definition, has_numbers=has_numbers)
-        text = str(general)
-        if text not in ops:
-            if len(ops) >= _MAX_OPS:
-                ops.pop(next(iter(ops)), None)
-            ops[text] = StructuredOp(general, is_general=True)
-        self.op = ops[text]
+        self.op = op_of(general)
         self._plans: OrderedDict[Hashable, _Plan] = OrderedDict()
         self._shown: set[str] = set()
 

@@ -11,43 +11,39 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.definitions.definition import Definition
 from fusejit.locks import CachedProperty
-from fusejit.options import options_from_environment
+from fusejit.options import Options, options_from_environment
+from fusejit.structured.call import Call
 from fusejit.structured.notation import define
 from fusejit.syntax import run_text
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _MAX_GENERAL_VARIANTS = 256  # of one general form; a new one replaces the oldest
+_MAX_GENERAL_OPS = 64  # of one op, by the structure of its formula
 _MAX_DEFINITIONS = 256  # of one op whose attributes decide about its formula
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """The arguments of a call of a structured op.
+class Compiling:
+    """How entries of ops are compiled.
 
     Attributes
     ----------
-    operands : mapping
-        The inputs by name.
-    starts : mapping
-        What outputs start from, by name.
-    outs : mapping
-        Memory for outputs, which is where they start too.
+    decorate : callable
+        From a plain function and its options to the decorated function.
+    why_in_python : callable
+        Why a call of a decorated function would run in Python now; empty if it would not.
     """
 
-    definition: Definition
-    operands: Mapping[str, Any]
-    attributes: Mapping[str, Any]
-    starts: Mapping[str, Any]
-    outs: Mapping[str, Any]
-    dtype: np.dtype | None
+    decorate: Callable[[Callable[..., Any], Options], Any]
+    why_in_python: Callable[[Any, tuple[Any, ...], dict[str, Any]], str]
 
 
 class StructuredOp:
@@ -62,7 +58,14 @@ class StructuredOp:
         the definition that serves it.
     is_general : bool
         Whether it is the general form of another op.
+
+    Attributes
+    ----------
+    compiling : Compiling
+        The same for all ops: `fusejit.structured` sets it.
     """
+
+    compiling: ClassVar[Compiling]
 
     def __init__(
         self,
@@ -184,19 +187,26 @@ class StructuredOp:
                 self._general.pop(next(iter(self._general)), None)
             known = self._general[id(definition)] = GeneralForm(
                 definition,
-                self._general_ops,
+                self._general_op,
                 has_numbers=any(type(v) is float for v in call.attributes.values()),
             )
         return known
+
+    def _general_op(self, general: Definition) -> StructuredOp:
+        """The op of a general definition: definitions that differ in numbers have one."""
+        text, ops = str(general), self._general_ops
+        if text not in ops:
+            if len(ops) >= _MAX_GENERAL_OPS:
+                ops.pop(next(iter(ops)), None)
+            ops[text] = StructuredOp(general, is_general=True)
+        return ops[text]
 
     def explain(self, *args: Any, detail: bool = False, **kwargs: Any) -> str:
         """What runs compiled for these arguments, with all that is fused if ``detail`` is set.
 
         Runs nothing.
         """
-        from fusejit.api import why_in_python  # which needs all that compiles
-
-        why = why_in_python(self.entry, args, kwargs)
+        why = self.compiling.why_in_python(self.entry, args, kwargs)
         if not why or self.is_general or not self.state.options.enabled:
             return cast(str, self.entry.explain(*args, detail=detail, **kwargs))
         try:
@@ -285,8 +295,6 @@ def _active_trace() -> Any:
 
 def _entry(op: StructuredOp) -> Any:
     """A decorated function with the op's parameters that calls it."""
-    from fusejit.api import decorated_function  # which needs all that compiles
-
     name, parameters, given = op.__name__, [], []
     for parameter in op.__signature__.parameters.values():
         is_keyword = parameter.kind is _KEYWORD
@@ -305,7 +313,7 @@ def _entry(op: StructuredOp) -> Any:
     options = replace(options, is_op=True)
     if op.is_general:
         options = replace(options, is_general=True, max_variants=_MAX_GENERAL_VARIANTS)
-    return decorated_function(function, options)
+    return op.compiling.decorate(function, options)
 
 
 # ------------------------------------------------------------------------------------ the decorator

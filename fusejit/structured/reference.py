@@ -18,7 +18,7 @@ from fusejit.ir.interpreter.interpret_generic import run_generic
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Value
-from fusejit.structured.op import Call
+from fusejit.structured.call import Call
 
 _MAX_POINTS = 1 << 20  # of a domain that are computed at once
 

@@ -21,9 +21,10 @@ from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
 from fusejit.structured import library_calls
+from fusejit.structured.call import Call
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.library_calls import LibraryCall, routine_for
-from fusejit.structured.op import Call, InPython, StructuredOp
+from fusejit.structured.op import InPython, StructuredOp
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.gathers import check_index
 from fusejit.tracer.np.elementwise.ufuncs import apply_ufunc
