@@ -214,6 +214,12 @@ class Decorated:
         self._for_debugger = CallGuard(anything, function=of_user, tracer=tracer)
         stub.install_body(FunctionBody.of(of_user, run), self._for_debugger)
 
+    def part(
+        self, function: Callable[..., Any], options: Options, fused: FusedFunctions
+    ) -> Callable[..., Any]:
+        """A part of the function, or one that Python calls between its parts, decorated too."""
+        return Decorated(function, options, fused, self.allowance).entry_stub.function
+
     def _restarted(self, args: tuple[Any, ...]) -> Any:
         """A call of a function whose code or default values were replaced before it was traced."""
         stub = self.entry_stub
@@ -312,15 +318,6 @@ def _all_decorated() -> list[Decorated]:
 def _look_for_redefinitions() -> None:
     for decorated in _all_decorated():
         decorated.look_for_redefinitions()
-
-
-def dispatcher_of(function: Any) -> Dispatcher | None:
-    """That of a decorated function; None for other objects, and where there can be none."""
-    state = getattr(function, "__fusejit_state__", None)
-    try:
-        return None if state is None else cast(Decorated, state).dispatcher
-    except CutShort:
-        return None
 
 
 _SHOWN: dict[tuple[str, int, str], set[str]] = {}

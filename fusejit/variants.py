@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from fusejit.codegen.launcher.call_guard import CallGuard
-    from fusejit.dispatch.postponed_traces import PostponedTraces
     from fusejit.segments.segmented import SegmentedFunction
     from fusejit.stages import Compiled
     from fusejit.tiering.cost_estimate import CostEstimate
-    from fusejit.warm_up.first_calls import FirstCalls
+
+
+class Waiting(Protocol):
+    """What has Python run calls that are not to be traced now."""
+
+    def reason(self) -> str:
+        """Say why, for users."""
 
 
 class Variants:
@@ -29,7 +34,7 @@ class Variants:
         self.passed: tuple[str, CallGuard] | None = None  # fallback calls that are not asked about
         self.measured: CostEstimate | None = None  # calls of the newest variant, if timed
         self.interpreted = ""  # what a call costs that Python runs, as compiling does not pay
-        self.untraced: FirstCalls | PostponedTraces | None = None  # why Python runs calls for now
+        self.untraced: Waiting | None = None  # why Python runs calls for now
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, ()  # machine code stays in its process

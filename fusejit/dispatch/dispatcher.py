@@ -14,7 +14,6 @@ from typing import Any, cast
 from fusejit.budget import compiling
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.dataclass import replace
-from fusejit.decorated import Decorated
 from fusejit.dispatch.call_signatures import (
     FREE_VARIANTS_OF_LATE_SEGMENTS,
     FREE_VARIANTS_PER_SEGMENT,
@@ -24,7 +23,7 @@ from fusejit.dispatch.call_signatures import (
 )
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_splitter import FunctionSplitter
-from fusejit.dispatch.function_state import FunctionState
+from fusejit.dispatch.function_state import DecoratedFunction, FunctionState
 from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.dispatch.postponed_traces import PostponedTraces
 from fusejit.dispatch.raised_calls import RaisedCalls
@@ -74,8 +73,7 @@ class Dispatcher:
         Of a part: its newest variant, and the sizes of the call that it was made for.
     """
 
-    def __init__(self, decorated: Decorated) -> None:
-        self.decorated = decorated
+    def __init__(self, decorated: DecoratedFunction) -> None:
         self.newest: tuple[Lowered, dict[str, int]] | None = None
         self.state = state = FunctionState(decorated)
         self.variants = state.variants
@@ -103,7 +101,7 @@ class Dispatcher:
         and the interpreted tier, what is known to fall back, and at last a new variant.
         """
         if is_debugged() and self.state.identity.holds():
-            return self.decorated.interpret_for_debugger()
+            return self.state.decorated.interpret_for_debugger()
         result = self._run_unseen(args)
         if not isinstance(result, Outcome):
             return result
@@ -189,7 +187,7 @@ class Dispatcher:
                 self.installer.install_waiting(self.signatures, args)
                 return self.state.run_python(*args)
             known = self.signatures.refusal(args, self.free_variants)
-            if known is not None and self.decorated.looks_again():
+            if known is not None and self.state.decorated.looks_again():
                 known = None
         if is_of_kind(known, OutcomeKind.NUMPY_RAISES):
             result = self.raised.run(args)  # like the one before, unless what it reads has changed

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from fusejit.codegen.launcher.call_guard import HOLD_ITEMS, CallGuard, Expected, unwatched_open
 from fusejit.dataclass import replace
-from fusejit.decorated import Decorated
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.dispatch.tiering_policy import TieringPolicy
@@ -143,8 +142,7 @@ class FunctionSplitter:
         """A segment, or a function that Python calls between segments, in its fused form."""
         options = replace(self._options, is_segment=True, on_error=on_error)
         try:
-            made = Decorated(function, options, self._state.fused, self._state.allowance)
-            return made.entry_stub.function
+            return self._state.decorated.part(function, options, self._state.fused)
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):
                 raise

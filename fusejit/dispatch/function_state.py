@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Signature
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
-from fusejit.decorated import Decorated
+from fusejit.budget import Allowance
 from fusejit.dispatch.call_arguments import CallArguments
 from fusejit.dispatch.diagnostics import Diagnostics
 from fusejit.dispatch.fallback_cache import FallbackCache
 from fusejit.dispatch.inline_cache import InlineCache
+from fusejit.entry_stubs.entry_stub import EntryStub
 from fusejit.identity import FunctionIdentity, own_signature
 from fusejit.locks import WorkLock
+from fusejit.options import Options
 from fusejit.segments.fused_functions import FusedFunctions
+from fusejit.variants import Variants
+
+
+class DecoratedFunction(Protocol):
+    """A decorated function before its first call: see `fusejit.decorated.Decorated`."""
+
+    function: Callable[..., Any]
+    options: Options
+    fused: FusedFunctions | None
+    allowance: Allowance
+    variants: Variants
+    shown_warnings: set[str]
+    signature: Signature
+    entry_stub: EntryStub
+    identity: FunctionIdentity
+
+    def interpret_for_debugger(self) -> Any:
+        """Have Python run this call and those to come, while a debugger follows the program."""
+
+    def looks_again(self) -> bool:
+        """Whether the function starts again at a call that gets no variant."""
+
+    def part(
+        self, function: Callable[..., Any], options: Options, fused: FusedFunctions
+    ) -> Callable[..., Any]:
+        """A part of the function, or one that Python calls between its parts, decorated too."""
 
 
 class FunctionState:
@@ -21,10 +50,11 @@ class FunctionState:
 
     Attributes
     ----------
+    decorated : DecoratedFunction
     function : FunctionType
         The user's.
     options, variants, entry_stub
-        See `fusejit.decorated.Decorated`.
+        Its own.
     fused : FusedFunctions
         What Python calls between segments, in its fused form.
     allowance : Allowance
@@ -41,7 +71,8 @@ class FunctionState:
 
     inline_cache: InlineCache
 
-    def __init__(self, decorated: Decorated) -> None:
+    def __init__(self, decorated: DecoratedFunction) -> None:
+        self.decorated = decorated
         self.function = cast(FunctionType, decorated.function)
         self.options = decorated.options
         self.variants = decorated.variants

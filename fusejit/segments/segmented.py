@@ -16,9 +16,9 @@ from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
 from fusejit.dataclass import dataclass, field
-from fusejit.decorated import dispatcher_of
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.analysis.exactness import is_exact
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.segments.split_request import SplitRequest
 from fusejit.tiering.segment_profiler import SegmentProfiler
 from fusejit.tracebacks import strip_segment_calls

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.decorated import dispatcher_of
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import compare_outcomes, decorate, run
 

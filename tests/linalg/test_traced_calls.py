@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit, linalg
-from fusejit.decorated import dispatcher_of
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.structured.op import StructuredOp
 from fusejit_testing.linalg.cases import assert_result
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fusejit.codegen.launcher.generate
-import fusejit.dispatch.function_splitter
+import fusejit.decorated
 import fusejit.pipeline
 import fusejit.segments.splitting
 import fusejit.stages
@@ -125,14 +125,10 @@ def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.Monke
 
 
 def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = fusejit.dispatch.function_splitter.Decorated
+    def part(*args: Any) -> Any:
+        raise FAULTS[0]
 
-    def only_whole(function: Any, options: Any, *rest: Any) -> Any:
-        if options.is_segment:
-            raise FAULTS[0]
-        return make(function, options, *rest)
-
-    monkeypatch.setattr(fusejit.dispatch.function_splitter, "Decorated", only_whole)
+    monkeypatch.setattr(fusejit.decorated.Decorated, "part", part)
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 

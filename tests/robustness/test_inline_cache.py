@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.inline_cache import CHANGES, IN_A_ROW, CacheEntry, InlineCache, Priority
 from fusejit.outcome import MISS
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit_testing.compare import assert_same, clone
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.call_signatures import NEW_VALUE_REASON
 from fusejit.dispatch.dispatcher import MAX_PER_PART
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.segments.segmented import Helper
 
 

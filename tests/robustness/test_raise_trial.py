@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.dispatch.raised_calls import COUNTED_AT
 from fusejit.outcome import MISS
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.raise_trial import (
     COUNTED,

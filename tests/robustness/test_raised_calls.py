@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.fallback_cache import FallbackCache
 from fusejit.dispatch.raised_calls import MAX_MISTAKES, RaisedCalls
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit_testing.oracle import decorate
 
 GOOD = np.linspace(0.0, 1.0, 12).reshape(3, 4)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.variants import Variants
 from fusejit_testing.shells import ipython_shell
 

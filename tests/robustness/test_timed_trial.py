@@ -11,9 +11,9 @@ import pytest
 
 import fusejit.dispatch.tiering_policy
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.outcome import MISS
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE
 from fusejit.tiering.timed_trial import (

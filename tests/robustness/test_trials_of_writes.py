@@ -6,7 +6,7 @@ Such writes are in no graph: the trial took the calls for repeatable, and each c
 import numpy as np
 import pytest
 
-from fusejit.decorated import dispatcher_of
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit_testing.oracle import decorate
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.decorated import dispatcher_of
 from fusejit.dispatch.call_signatures import (
     FREE_VARIANTS_OF_LATE_SEGMENTS,
     MANY_SEGMENT_VARIANTS,
@@ -23,6 +22,7 @@ from fusejit.dispatch.call_signatures import (
     MIN_REPEATS,
     CallSignatures,
 )
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit_testing.compare import PythonsList
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")

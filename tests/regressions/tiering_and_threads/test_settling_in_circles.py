@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.decorated import dispatcher_of
+from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE, SegmentProfiler
 from fusejit.tiering.timings import CALLS
 from fusejit_testing.oracle import decorate
