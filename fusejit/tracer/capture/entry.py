@@ -44,6 +44,7 @@ from fusejit.tracer.lists.item_forms import IDENTITIES
 from fusejit.tracer.lists.nested_list import ListIdentities
 from fusejit.tracer.lists.object_pool import begin_pools
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.np.host_functions import install_rows
 from fusejit.tracer.program.active_trace import outside_program
 from fusejit.tracer.program.fallback import (
     WRONG_CALL,
@@ -76,6 +77,7 @@ def _fill_dispatch_table() -> None:
 
 
 _fill_dispatch_table()
+install_rows()
 bind_operations()
 
 

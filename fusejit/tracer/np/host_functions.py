@@ -13,10 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import fusejit.tracer.np.elementwise.composed
-import fusejit.tracer.np.elementwise.ufuncs
-import fusejit.tracer.np.reductions.contraction
-import fusejit.tracer.np.reductions.outer_products  # noqa: F401  its handlers are there first
 from fusejit.dataclass import dataclass
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.builder.primitives import HOST_PRIMITIVES, PRIMITIVES
@@ -236,7 +232,8 @@ def _rows_of_ufuncs() -> Iterator[HostFunction]:
             yield from (HostFunction(f"numpy.{name}.{m}") for m in _METHODS_OF_UFUNCS)
 
 
-def _install() -> None:
+def install_rows() -> None:
+    """Put the rows into the dispatch table, once all functions with handlers are there."""
     for row in (*ROWS, *_rows_of_ufuncs()):
         try:
             function = host_function(row.name)
@@ -249,6 +246,3 @@ def _install() -> None:
         setattr(TracedArray, name, _method(host_function(f"numpy.{name}")))
     for name in ("sort", "partition"):
         setattr(TracedArray, name, _in_place(name))
-
-
-_install()

@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 
-import fusejit.tracer.np.host_functions  # noqa: F401  puts its rows into the dispatch table
-from fusejit.ir.host_calls import host_function
-from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.primitives import HOST_PRIMITIVES, PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.kernel_indices import between
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
 _BINS = {np.dtype(np.bool_): 2, np.dtype(np.uint8): 256}
-_ON_HOST = PRIMITIVES[host_function("numpy.bincount")]
 
 
 @primitive(np.bincount)
@@ -30,7 +27,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     is_array = isinstance(x, TracedArray) and x.ndim == 1
     bins = _BINS.get(x.dtype) if is_array and weights is None else None
     if bins is None or not _is_at_least(minlength, bins):
-        return _ON_HOST(x, weights, minlength)
+        return HOST_PRIMITIVES[np.bincount](x, weights, minlength)
     counts = current_trace().inlined(_count, (x, bins))
     if isinstance(minlength, int) and minlength == bins:
         return counts

@@ -24,9 +24,7 @@ from typing import Any
 
 import numpy as np
 
-import fusejit.tracer.np.host_functions  # noqa: F401  puts its rows into the dispatch table
-from fusejit.ir.host_calls import host_function
-from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.primitives import HOST_PRIMITIVES, PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.np.arrays.conversions import astype
 from fusejit.tracer.values.array import TracedArray
@@ -35,8 +33,6 @@ MAX_SELECTED = 2048  # NumPy's partition of more elements takes less time than q
 MAX_EXCHANGED = 16  # networks of more elements are large payloads
 MAX_SORTED = 48  # NumPy's sort of more elements takes less time than insertion
 _DTYPES = frozenset(np.dtype(code) for code in "bBhHiIlLqQfd")
-ON_HOST = {f: PRIMITIVES[host_function(f"numpy.{f.__name__}")] for f in (np.median, np.sort)}
-"""The handlers of arrays that are no such rows."""
 
 
 @primitive(np.median)
@@ -46,7 +42,7 @@ def median(a: Any, axis: Any = None, **options: Any) -> Any:
         return _traced(_median, a)
     if not options and axis is not None and (rows := _few_rows(a, axis)):
         return _median_of(_exchanged(rows))
-    return ON_HOST[np.median](a, axis, **options)
+    return HOST_PRIMITIVES[np.median](a, axis, **options)
 
 
 @primitive(np.sort)
@@ -56,7 +52,7 @@ def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
         return _traced(_sorted, a)
     if options.keys() <= {"kind"} and axis is not None and (rows := _few_rows(a, axis)):
         return _put_together(a, axis, _exchanged(rows))
-    return ON_HOST[np.sort](a, axis, **options)
+    return HOST_PRIMITIVES[np.sort](a, axis, **options)
 
 
 def _is_row(a: Any, axis: Any) -> bool:
