@@ -102,7 +102,7 @@ class Variants:
         whole = f"{len(self)} variant(s)"
         lines = ["runs in segments" if in_parts and not self.compiled else whole]
         if self.compiled:
-            from fusejit.dispatch.variant_lines import served  # decorating loads no compiler
+            from fusejit.reports.variant_lines import served  # decorating loads no compiler
 
             for at, text in enumerate(served([variant.traced for variant in self.compiled])):
                 where = "from cache" if self.compiled[at].from_cache else "compiled"

@@ -73,7 +73,7 @@ ALLOWED = {
         *("entry_stubs", "explain", "failures", "notices", "stages", "tiering"),
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
-    "variants": {"stages", "dispatch", "segments", "tiering", "codegen", "ir", "warm_up"},
+    "variants": {"stages", "reports", "segments", "tiering", "codegen", "ir", "warm_up"},
     "package_files": {"identity"},
     "tracebacks": {"package_files"},
     "decorated": {
@@ -93,7 +93,7 @@ ALLOWED = {
         ),
         "syntax",
     },
-    "reports": {"identity", "reports"},
+    "reports": {"identity", "ir", "reports"},
     "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},
     "frame_readers": set(),
     "notices": {"package_files"},
