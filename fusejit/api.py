@@ -17,12 +17,12 @@ from fusejit.decorated import Decorated
 from fusejit.decorated_objects import decorated, why_it_stays
 from fusejit.entry_stubs.bound_methods import with_object
 from fusejit.errors import UnsupportedError
-from fusejit.locks import cut_short
 from fusejit.notices import FuseWarning, warn
 from fusejit.options import Options, check_fusion, options_from_environment
 from fusejit.reports.answer import Answer
 from fusejit.reports.check import checked
 from fusejit.reports.function import fused_doc, shown_function
+from fusejit.support.locks import cut_short
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:

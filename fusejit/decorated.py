@@ -10,24 +10,24 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
-from fusejit.budget import Allowance
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected
 from fusejit.codegen.launcher.debuggers import is_debugged, tracer_of_main_thread
 from fusejit.entry_stubs.entry_stub import EntryStub, no_variant
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import CutShort, UnsupportedError
-from fusejit.frame_readers import why_direct
-from fusejit.identity import FunctionIdentity, own_signature
-from fusejit.interrupts import (
+from fusejit.notices import warn
+from fusejit.options import Options
+from fusejit.outcome import INTERPRET, MISS, Outcome
+from fusejit.support.budget import Allowance
+from fusejit.support.frame_readers import why_direct
+from fusejit.support.identity import FunctionIdentity, own_signature
+from fusejit.support.interrupts import (
     CALLED_BY_NUMBA,
     compiler_is_taken,
     is_from_handler,
     run_uninterruptible,
 )
-from fusejit.locks import WorkLock, cut_short
-from fusejit.notices import warn
-from fusejit.options import Options
-from fusejit.outcome import INTERPRET, MISS, Outcome
+from fusejit.support.locks import WorkLock, cut_short
 from fusejit.variants import Variants
 from fusejit.warm_up.redefined_code import reached_code, watch_cells
 

@@ -104,7 +104,7 @@ class ConcretizationError(FusejitError):
 
 
 class OutOfTime(FusejitError):
-    """A compile took longer than it may: the call runs as plain NumPy (see `fusejit.budget`)."""
+    """A compile took longer than it may, and NumPy runs the call: see `fusejit.support.budget`."""
 
     kind = OutcomeKind.OUT_OF_TIME
 
@@ -112,7 +112,7 @@ class OutOfTime(FusejitError):
 class CutShort(FusejitError):
     """This process was forked in the middle of a compile: it compiles nothing, or not this call.
 
-    See `fusejit.locks`.
+    See `fusejit.support.locks`.
     """
 
     kind = OutcomeKind.FALLBACK

@@ -16,11 +16,11 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
-from fusejit import budget
 from fusejit.errors import CutShort, FusejitError, InternalError, VerificationError
-from fusejit.interrupts import frames_below, is_from_handler
-from fusejit.locks import WorkLock, cut_short
 from fusejit.options import Options
+from fusejit.support import budget
+from fusejit.support.interrupts import frames_below, is_from_handler
+from fusejit.support.locks import WorkLock, cut_short
 
 _UNMAPPED = ("failed to map segment", "cannot map", "cannot allocate memory")  # of dlopen
 PACKAGES = ("fusejit", "numpy", "numba", "llvmlite")

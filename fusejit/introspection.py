@@ -17,8 +17,8 @@ from fusejit.outcome import Outcome
 from fusejit.path_resolver import resolver
 from fusejit.reports.answer import Answer
 from fusejit.stages import Compiled, Traced, trace
+from fusejit.support.tracebacks import strip_all_frames
 from fusejit.tiering.interpreted_function import may_be_interpreted
-from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.program.fallback import Fallback
 
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 from types import FrameType
 
-from fusejit.package_files import is_package_code
+from fusejit.support.package_files import is_package_code
 
 
 class FuseWarning(UserWarning):

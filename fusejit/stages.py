@@ -38,7 +38,6 @@ from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched
 from fusejit.fuse.grouping.form_steps import make_plan
 from fusejit.fuse.grouping.policy import PolicyFailed, policy
-from fusejit.identity import own_signature
 from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import FIRST_ITEMS
@@ -55,6 +54,7 @@ from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
 from fusejit.path_resolver import closure_cells
 from fusejit.pipeline import PassContext, group, run_passes, tile_groups
+from fusejit.support.identity import own_signature
 from fusejit.tracer.capture.entry import trace_function
 from fusejit.tracer.program.fallback import Fallback
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from fusejit.errors import FusejitError, InternalError
 from fusejit.failures import fault
-from fusejit.interrupts import is_from_handler
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outcome import Outcome, OutcomeKind
+from fusejit.support.interrupts import is_from_handler
 from fusejit.variants import Variants
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from fusejit.budget import compiling
 from fusejit.codegen.launcher.debuggers import is_debugged
 from fusejit.dataclass import replace
 from fusejit.dispatch.call_signatures import (
@@ -31,10 +30,8 @@ from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
 from fusejit.explain import sizes_of_call
-from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.ir.traced import CheckKind
-from fusejit.locks import cut_short
 from fusejit.options import Options
 from fusejit.outcome import (
     INTERPRET,
@@ -45,12 +42,15 @@ from fusejit.outcome import (
     is_of_kind,
     numpy_raising,
 )
-from fusejit.package_files import is_raised_by_us
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
+from fusejit.support.budget import compiling
+from fusejit.support.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
+from fusejit.support.locks import cut_short
+from fusejit.support.package_files import is_raised_by_us
+from fusejit.support.tracebacks import strip_all_frames
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
 from fusejit.tiering.timings import discard_timings
-from fusejit.tracebacks import strip_all_frames
 from fusejit.tracer.flow.raises import may_raise_deferred
 from fusejit.tracer.program.fallback import Fallback
 

@@ -18,7 +18,6 @@ from fusejit.errors import (
     UnsupportedError,
     VerificationError,
 )
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.traced import CheckKind
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.segments.split_request import SplitRequest
@@ -31,6 +30,7 @@ from fusejit.segments.splitting import (
     split_per_statement,
 )
 from fusejit.stages import Traced
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tracer.source.source_text import find_source, texts_in
 from fusejit.tracer.values.foreign import foreign_arguments, is_operand
 

@@ -7,16 +7,16 @@ from inspect import Signature
 from types import FunctionType
 from typing import Any, Protocol, cast
 
-from fusejit.budget import Allowance
 from fusejit.dispatch.call_arguments import CallArguments
 from fusejit.dispatch.diagnostics import Diagnostics
 from fusejit.dispatch.fallback_cache import FallbackCache
 from fusejit.dispatch.inline_cache import InlineCache
 from fusejit.entry_stubs.entry_stub import EntryStub
-from fusejit.identity import FunctionIdentity, own_signature
-from fusejit.locks import WorkLock
 from fusejit.options import Options
 from fusejit.segments.fused_functions import FusedFunctions
+from fusejit.support.budget import Allowance
+from fusejit.support.identity import FunctionIdentity, own_signature
+from fusejit.support.locks import WorkLock
 from fusejit.variants import Variants
 
 

@@ -2,7 +2,7 @@
 
 A failed trace may be tried again, since its cause may lie outside of the arguments. Failed traces
 of a signature may take a fraction of the time of its interpreted calls
-(`fusejit.budget.Allowance`). Until then the function's own statements serve calls of the
+(`fusejit.support.budget.Allowance`). Until then the function's own statements serve calls of the
 signature, and some of these calls are timed.
 """
 
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.budget import LOOK_SECONDS, calls_until_a_look
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, are_like, expected_of
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
@@ -23,6 +22,7 @@ from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE
 from fusejit.ir.raw_reads import is_a
 from fusejit.outcome import MISS, Outcome, OutcomeKind
 from fusejit.stages import Compiled
+from fusejit.support.budget import LOOK_SECONDS, calls_until_a_look
 
 
 class PostponedTraces:

@@ -17,8 +17,8 @@ import linecache
 from types import FrameType, MethodType
 from typing import Any
 
-from fusejit.identity import own_signature
-from fusejit.syntax import copied, parse
+from fusejit.support.identity import own_signature
+from fusejit.support.syntax import copied, parse
 
 _READS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
 _READERS = {"getattr": getattr, "super": super, "type": type}  # calls that only read

@@ -59,9 +59,9 @@ from fusejit.entry_stubs.stub_code import (
     code_of_text,
     guard_text,
 )
-from fusejit.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
 from fusejit.outcome import INTERPRET, MISS, Outcome
-from fusejit.tracebacks import strip_frames
+from fusejit.support.identity import HoldsServed, ServedCode, code_of_user, own_signature, parts_of
+from fusejit.support.tracebacks import strip_frames
 
 Launch = Callable[..., Any]
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard
 from fusejit.dataclass import dataclass, replace
-from fusejit.frame_readers import names_in, shows_names
-from fusejit.identity import standing_for
+from fusejit.support.frame_readers import names_in, shows_names
+from fusejit.support.identity import standing_for
 from fusejit.tracer.source.source_text import (
     FunctionSource,
     as_definition,

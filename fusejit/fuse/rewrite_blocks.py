@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
@@ -29,6 +28,7 @@ from fusejit.ir.ops import (
     ViewOp,
 )
 from fusejit.ir.values import Value, View
+from fusejit.support.budget import check_budget
 
 BlockRewrite = Callable[[Block, frozenset[Value]], Block]
 

@@ -26,12 +26,12 @@ from fusejit.ir.source import Location
 from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck, TracedFunction
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.locks import WorkLock, cut_short
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
 from fusejit.outcome import Outcome
 from fusejit.stages import Compiled, Traced, traced_stage
+from fusejit.support.locks import WorkLock, cut_short
 from fusejit.tracer.builder.layout import classify
 
 Key = tuple[ArrayClass, ...]

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from fusejit.locks import ForkSafeLock, cut_short
 from fusejit.numpy.blocks import parts_of, runs_of
 from fusejit.numpy.programs import Form
 from fusejit.numpy.replay import Uses, with_shared_memory
 from fusejit.numpy.report import REPORT, line_of
+from fusejit.support.locks import ForkSafeLock, cut_short
 
 SHARED_FROM = 2**21  # elements that a run has to compute so that several threads compute it
 

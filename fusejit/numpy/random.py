@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.locks import CachedProperty
 from fusejit.numpy.array import ATOMS, Array, created, holds_no_array, unwrapped, wrapped
 from fusejit.numpy.creation import creating, described_as, threshold
 from fusejit.numpy.protocols import PROTOCOLS
+from fusejit.support.locks import CachedProperty
 
 __all__ = list(_random.__all__)
 

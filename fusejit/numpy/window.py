@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy
 
-from fusejit.interrupts import is_from_handler
-from fusejit.locks import ForkSafeLock, cut_short, others_work
 from fusejit.numpy.batches import Batch, Operation, Warned, batches
 from fusejit.numpy.memory import LARGE, MAX_BYTES, Memory
 from fusejit.numpy.programs import Program, are_counted, described_window, function_of, program_of
 from fusejit.numpy.replay import Uses, unused, uses_of, visible
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
+from fusejit.support.interrupts import is_from_handler
+from fusejit.support.locks import ForkSafeLock, cut_short, others_work
 
 MAX_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
 """Operations after which a window is flushed; 0: nothing is recorded."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.identity import own_signature
 from fusejit.reports.answer import Answer
+from fusejit.support.identity import own_signature
 
 _MAX_EQUAL_ITEMS = 8  # of a list, that have lines of their own
 _ATOMS = (int, float, complex, str, bytes, type(None), type, FunctionType, ModuleType)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from fusejit.identity import own_signature
+from fusejit.support.identity import own_signature
 
 NOTE = "Fused by fusejit: see its explain, check, trace and variants."
 

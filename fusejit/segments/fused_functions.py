@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from fusejit.frame_readers import why_direct
 from fusejit.segments.installed import is_installed
+from fusejit.support.frame_readers import why_direct
 from fusejit.tracer.program.callables import is_user_function
 from fusejit.tracer.source.source_text import find_source
 

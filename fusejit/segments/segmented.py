@@ -20,8 +20,8 @@ from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.analysis.exactness import is_exact
 from fusejit.segments.find_dispatcher import dispatcher_of
 from fusejit.segments.split_request import SplitRequest
+from fusejit.support.tracebacks import strip_segment_calls
 from fusejit.tiering.segment_profiler import SegmentProfiler
-from fusejit.tracebacks import strip_segment_calls
 from fusejit.tracer.breaks.split_result import Segment
 from fusejit.tracer.values.foreign import why_foreign_within
 

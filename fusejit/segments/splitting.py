@@ -12,13 +12,13 @@ from fusejit.codegen.launcher.call_guard import CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.errors import FusejitError, NeedsPython
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.segments.opaque import HELD, followed, is_opaque
 from fusejit.segments.segmented import Boundary, CallSite, Helper, SegmentCall, SegmentedFunction
 from fusejit.segments.split_request import SplitRequest
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tiering.segment_profiler import SegmentProfiler
 from fusejit.tracer.breaks.cut_segments import split_function
 from fusejit.tracer.breaks.python_statements import Follow

@@ -22,7 +22,6 @@ from types import CellType, FunctionType
 from typing import Any
 
 from fusejit.dataclass import replace
-from fusejit.frame_readers import names_read
 from fusejit.ir.definitions.definition import (
     Access,
     Definition,
@@ -36,6 +35,7 @@ from fusejit.ir.definitions.guarded_reads import with_guards
 from fusejit.ir.definitions.indices import DIM, Index, attribute_in_formula
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, gathered, padded
 from fusejit.structured.annotations import _, annotated_operands, is_dtype, scope_of
+from fusejit.support.frame_readers import names_read
 
 COMBINING = {n: n for n in ("add", "multiply", "maximum", "minimum")}
 COMBINING |= {n: n for n in ("max", "min", "max_unsigned", "min_unsigned")}

@@ -17,11 +17,11 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.definitions.definition import Definition
-from fusejit.locks import CachedProperty
 from fusejit.options import Options, options_from_environment
 from fusejit.structured.call import Call
 from fusejit.structured.notation import define
-from fusejit.syntax import run_text
+from fusejit.support.locks import CachedProperty
+from fusejit.support.syntax import run_text
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY

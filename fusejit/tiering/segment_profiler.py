@@ -29,9 +29,9 @@ from fusejit.codegen.launcher.call_guard import (
     unwatched_open,
 )
 from fusejit.dataclass import replace
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tiering.size_arguments import without_others
 from fusejit.tiering.split_trial import SplitTrial
 from fusejit.tracer.breaks.split_result import InterpretedParts

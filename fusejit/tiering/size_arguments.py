@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.identity import own_signature
 from fusejit.ir.raw_reads import bases_of, is_a, members_of
+from fusejit.support.identity import own_signature
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 from fusejit.tracer.source.source_text import as_definition, find_source
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.interrupts import is_from_handler
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG, MAX_SPOILED, count_timings, usual_ns
 
 WARM_UP = 1  # calls, before any is timed

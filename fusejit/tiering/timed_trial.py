@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.dataclass import replace
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.analysis.exactness import is_exact
 from fusejit.ir.graph import Graph
 from fusejit.outcome import Outcome
 from fusejit.stages import Compiled
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.timings import CALLS, LONG_NS, MAX_LONG, MAX_SPOILED, count_timings, usual_ns
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from fusejit.dataclass import replace
 from fusejit.errors import ScheduleError, UnsupportedError
 from fusejit.fuse.grouping.policy import PolicyFailed
-from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.notices import warn
 from fusejit.options import Options, options_from_environment
 from fusejit.stages import Lowered, Traced, trace
+from fusejit.support.identity import own_signature
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.transform.automatic import automatic_recipe
 from fusejit.transform.compiled import compiled, lowered

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ScheduleError
-from fusejit.identity import own_signature
 from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
 from fusejit.outcome import Outcome
 from fusejit.path_resolver import resolver
 from fusejit.stages import Traced
+from fusejit.support.identity import own_signature
 from fusejit.tracer.builder.layout import classify
 from fusejit.transform.core.base import short
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
-from fusejit.syntax import parse
+from fusejit.support.syntax import parse
 from fusejit.tracer.program.callables import is_library_file
 from fusejit.tracer.source.source_text import find_source, imports_in
 from fusejit.tracer.source.source_texts import Place, carry

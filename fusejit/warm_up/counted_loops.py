@@ -22,8 +22,8 @@ from itertools import repeat
 from types import CellType, FunctionType
 from typing import Any
 
-from fusejit.frame_readers import names_in
-from fusejit.syntax import copied
+from fusejit.support.frame_readers import names_in
+from fusejit.support.syntax import copied
 from fusejit.tracer.source.source_text import (
     FunctionSource,
     as_definition,

@@ -7,7 +7,7 @@ million. The time that the calls take in Python decides:
 - A function without loops and arrays has nothing to compile. After `SETTLED` calls its own
   statements serve calls, and only some calls are checked for arrays.
 - A function with loops is traced once its calls have taken `WORTH_SECONDS`, or `LOADING_SECONDS`
-  if the compiler is not loaded, and the process can afford it (`fusejit.budget.speculation`).
+  if the compiler is not loaded, and the process can afford it (`speculation`).
 - A call whose loops run long is compiled at once: where the arguments give the number of passes,
   before it starts; otherwise Python counts the passes of a restartable call, abandons it and
   starts it again, compiled (`counted_loops`). Counting costs a tenth of short passes, so after
@@ -23,7 +23,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from fusejit.budget import calls_until_a_look, compiler_is_loaded, speculation
 from fusejit.codegen.launcher.call_guard import (
     CONTAINERS,
     NEVER,
@@ -36,6 +35,7 @@ from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE, EntryStub
 from fusejit.entry_stubs.stub_code import FunctionBody
 from fusejit.ir.raw_reads import has_asking_class
 from fusejit.outcome import MISS
+from fusejit.support.budget import calls_until_a_look, compiler_is_loaded, speculation
 from fusejit.tracer.source.source_text import as_definition, find_source
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting, is_immutable
 from fusejit.warm_up.loop_trips import loop_trips

@@ -16,9 +16,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from fusejit.dataclass import dataclass
-from fusejit.frame_readers import codes_in, names_read
-from fusejit.identity import served_by
 from fusejit.ir.raw_reads import bases_of, defined_by, held_by, is_a, members_of, module_of
+from fusejit.support.frame_readers import codes_in, names_read
+from fusejit.support.identity import served_by
 
 _LOOPS = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name or name == "FOR_ITER"}
 _ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "xarray", "fusejit")

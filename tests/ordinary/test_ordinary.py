@@ -33,8 +33,8 @@ from benchmarks.programs.comparison import compare
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import outcome
 from fusejit.api import FuseWarning
-from fusejit.budget import Speculation
 from fusejit.errors import FusejitError
+from fusejit.support.budget import Speculation
 from fusejit_testing.compare import assert_same
 from fusejit_testing.gaps import UPDATE, Gaps
 from fusejit_testing.oracle import decorate

@@ -16,9 +16,9 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.budget import Allowance, Budget, ProcessorTime, compiling, enter, note_time
 from fusejit.errors import OutOfTime, UnsupportedError
 from fusejit.options import options_from_environment
+from fusejit.support.budget import Allowance, Budget, ProcessorTime, compiling, enter, note_time
 
 
 def clock_of(*seconds: float) -> Callable[[], float]:
@@ -35,7 +35,7 @@ def asks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         count[0] += 1
         return float(count[0])
 
-    monkeypatch.setattr("fusejit.budget.ProcessorTime", lambda: clock)
+    monkeypatch.setattr("fusejit.support.budget.ProcessorTime", lambda: clock)
     return count
 
 
@@ -62,8 +62,8 @@ def test_what_is_over_the_time_when_it_ends_is_kept() -> None:
 
 def test_each_thread_goes_on_where_the_last_one_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     thread, own = [1], {1: 5.0, 2: 70.0}
-    monkeypatch.setattr("fusejit.budget.threading.get_ident", lambda: thread[0])
-    monkeypatch.setattr("fusejit.budget.time.thread_time", lambda: own[thread[0]])
+    monkeypatch.setattr("fusejit.support.budget.threading.get_ident", lambda: thread[0])
+    monkeypatch.setattr("fusejit.support.budget.time.thread_time", lambda: own[thread[0]])
     clock = ProcessorTime()
     assert clock() == 0
     own[1] += 2

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit import budget
-from fusejit.budget import Allowance, Speculation
 from fusejit.codegen.launcher import call_guard
 from fusejit.codegen.launcher.call_guard import SAMPLE
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.entry_stubs.entry_stub import MAX_AT_ONCE
 from fusejit.segments.find_dispatcher import dispatcher_of
+from fusejit.support import budget
+from fusejit.support.budget import Allowance, Speculation
 from fusejit.warm_up import first_calls
 from fusejit.warm_up.counted_loops import LoopsTooLong, counting
 from fusejit.warm_up.first_calls import SETTLED

@@ -17,21 +17,7 @@ import fusejit
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
 # modules that anyone may import
-FREE = (
-    "budget",
-    "dataclass",
-    "errors",
-    "frame_readers",
-    "identity",
-    "interrupts",
-    "locks",
-    "options",
-    "outcome",
-    "path_resolver",
-    "package_files",
-    "syntax",
-    "tracebacks",
-)
+FREE = ("dataclass", "errors", "options", "outcome", "path_resolver", "support")
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
@@ -44,28 +30,16 @@ ALLOWED = {
     "codegen": {"codegen", "ir", *FREE},
     "outcome": {"dataclass"},
     "errors": {"outcome"},
-    "budget": {"errors", "progress"},
-    "identity": set(),
-    "progress": {"interrupts"},
     "dataclass": set(),
     "options": {"dataclass"},
-    "interrupts": {"errors", "locks"},
-    "locks": set(),
-    "syntax": {"locks"},
+    "support": {"errors", "support"},
     "dot": {"ir"},
-    "failures": {"budget", "errors", "options", "interrupts", "locks"},
+    "failures": {"errors", "options", "support"},
     "pipeline": {"fuse", "codegen", "failures", "ir", *FREE},
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {
-        "reports",
-        "variants",
-        "segments",
-        "tiering",
-        "pipeline",
-        "stages",
-        *STAGES,
-        "ir",
-        *FREE,
+        *("reports", "variants", "segments", "tiering", "pipeline", "stages"),
+        *(*STAGES, "ir", *FREE),
     },
     "tiering": {"stages", *STAGES, "ir", *FREE},
     "segments": {"entry_stubs", "codegen", "ir", "tiering", "tracer", *FREE},
@@ -74,30 +48,15 @@ ALLOWED = {
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "reports", "segments", "tiering", "codegen", "ir", "warm_up"},
-    "package_files": {"identity"},
-    "tracebacks": {"package_files"},
     "decorated": {
         *("dispatch", "entry_stubs", "codegen", "notices", "segments", "variants", "warm_up"),
         *FREE,
     },
-    "entry_stubs": {
-        *(
-            "codegen",
-            "dataclass",
-            "frame_readers",
-            "identity",
-            "outcome",
-            "package_files",
-            "tracebacks",
-            "tracer",
-        ),
-        "syntax",
-    },
-    "reports": {"identity", "ir", "reports"},
+    "entry_stubs": {"codegen", "dataclass", "outcome", "support", "tracer"},
+    "reports": {"ir", "reports", "support"},
     "warm_up": {"entry_stubs", "codegen", "ir", "tracer", *FREE},
-    "frame_readers": set(),
-    "notices": {"package_files"},
-    "numpy": {"api", "codegen", "interrupts", "locks", "options"},  # when they are needed
+    "notices": {"support"},
+    "numpy": {"api", "codegen", "options", "support"},  # when they are needed
     "transform": {"stages", "notices", "tracer", "fuse", "ir", "mlir", "transform", *FREE},
     "mlir": {"stages", *STAGES, "linalg", "structured", "ir", *FREE},
 }

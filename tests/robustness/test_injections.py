@@ -21,7 +21,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.dispatch.dispatcher import Dispatcher
-from fusejit.interrupts import run_uninterruptible
+from fusejit.support.interrupts import run_uninterruptible
 from fusejit_testing.injections import lost_exceptions
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -66,7 +66,7 @@ def test_the_interpreter_ends_behind_the_work(
     script = tmp_path / "ends.py"
     script.write_text(
         "import signal, threading, time\n"
-        "from fusejit.interrupts import run_uninterruptible\n"
+        "from fusejit.support.interrupts import run_uninterruptible\n"
         "def late(number, frame):\n"
         "    raise TimeoutError\n"
         "signal.signal(signal.SIGALRM, late)\n"

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fusejit import fuse_jit, progress
-from fusejit.progress import Progress, shown
+from fusejit import fuse_jit
+from fusejit.support import progress
+from fusejit.support.progress import Progress, shown
 from fusejit.tracer.program.fallback import Fallback
 
 

@@ -16,6 +16,7 @@ from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.dispatch.raised_calls import COUNTED_AT
 from fusejit.outcome import MISS
 from fusejit.segments.find_dispatcher import dispatcher_of
+from fusejit.support.tracebacks import _is_segment_call
 from fusejit.tiering.cost_estimate import CostEstimate
 from fusejit.tiering.raise_trial import (
     COUNTED,
@@ -25,7 +26,6 @@ from fusejit.tiering.raise_trial import (
     raises_too_often,
 )
 from fusejit.tiering.segment_profiler import FIRST_REPROFILE
-from fusejit.tracebacks import _is_segment_call
 from fusejit_testing.oracle import decorate
 
 GOOD, BAD = np.linspace(0.5, 1.0, 8), np.linspace(-1.0, -0.5, 8)

@@ -23,7 +23,7 @@ import pytest
 import fusejit.pipeline
 import fusejit.stages
 from fusejit import fuse_jit
-from fusejit.interrupts import LONGEST_WAIT, is_from_handler, run_uninterruptible
+from fusejit.support.interrupts import LONGEST_WAIT, is_from_handler, run_uninterruptible
 from fusejit_testing.interruptions import TimeIsUp
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs POSIX signals")

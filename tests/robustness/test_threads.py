@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.syntax import parse
+from fusejit.support.syntax import parse
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate
 

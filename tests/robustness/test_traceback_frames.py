@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.tracebacks import strip_all_frames, strip_frames
+from fusejit.support.tracebacks import strip_all_frames, strip_frames
 from fusejit_testing.oracle import decorate
 
 SOURCE = """\

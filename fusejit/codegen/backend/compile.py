@@ -33,18 +33,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fusejit.budget import enter, note_time
 from fusejit.codegen.backend.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.backend.cache_key import kernel_key
 from fusejit.codegen.intrinsics.intrinsic_table import jit_namespace, python_namespace
 from fusejit.codegen.intrinsics.polling import raising
 from fusejit.dataclass import dataclass, field
-from fusejit.frame_readers import names_in
-from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
-from fusejit.locks import CachedProperty, WorkLock
-from fusejit.syntax import run_text
+from fusejit.support.budget import enter, note_time
+from fusejit.support.frame_readers import names_in
+from fusejit.support.interrupts import run_uninterruptible
+from fusejit.support.locks import CachedProperty, WorkLock
+from fusejit.support.syntax import run_text
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""

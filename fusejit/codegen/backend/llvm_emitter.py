@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fusejit.budget import check_budget
 from fusejit.codegen.analysis.function_forms import single_valued
 from fusejit.codegen.backend.llvm_values import (
     ModuleOfKernel,
@@ -60,6 +59,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Factor, Polynomial
+from fusejit.support.budget import check_budget
 
 Value = Any
 _I64 = ir.IntType(64)

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.identity import parts_of
+from fusejit.support.identity import parts_of
 
 WORD = 8
 OB_TYPE, DATA, NDIM, SHAPE, STRIDES, DESCR = 8, 16, 24, 32, 40, 56

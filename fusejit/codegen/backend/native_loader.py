@@ -22,8 +22,8 @@ from fusejit.codegen.intrinsics.draw_intrinsics import draw_functions
 from fusejit.codegen.intrinsics.matrix_products import product_loops
 from fusejit.codegen.intrinsics.polling import MAIN_THREAD_ADDRESS, MAIN_THREAD_SYMBOL
 from fusejit.codegen.machine.pool import register_pool_symbol
-from fusejit.identity import ServedCode
 from fusejit.ir.inline_calls.inline_linalg import linalg_loops
+from fusejit.support.identity import ServedCode
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""

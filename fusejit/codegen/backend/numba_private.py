@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.budget import check_budget, enter
 from fusejit.codegen.backend import native_loader
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.machine.numba_api import from_dtype, types
 from fusejit.dataclass import dataclass
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.loops.nodes import LoopModule
+from fusejit.support.budget import check_budget, enter
+from fusejit.support.interrupts import is_from_handler
 
 PlainSignature = tuple[tuple[str, np.dtype[Any], int], ...]
 """``(kind, dtype, ndim)`` of each argument."""

@@ -15,7 +15,7 @@ from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, Valu
 from fusejit.codegen.printer.statement_printer import form_text
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Operation
-from fusejit.syntax import parse, walk
+from fusejit.support.syntax import parse, walk
 
 _SIGNS: dict[type[Any], str] = {
     ast.Add: "+",

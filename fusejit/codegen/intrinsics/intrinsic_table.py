@@ -24,7 +24,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.types import DTYPES
-from fusejit.locks import WorkLock
+from fusejit.support.locks import WorkLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 

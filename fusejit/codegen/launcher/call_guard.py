@@ -26,9 +26,9 @@ import numpy as np
 from fusejit.codegen.backend.native_layout import layout_is_known, offsets_of_parts
 from fusejit.codegen.launcher.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.dataclass import dataclass
-from fusejit.identity import FunctionIdentity
-from fusejit.interrupts import is_from_handler
-from fusejit.locks import cut_short
+from fusejit.support.identity import FunctionIdentity
+from fusejit.support.interrupts import is_from_handler
+from fusejit.support.locks import cut_short
 
 if TYPE_CHECKING:
     from fusejit.codegen.backend.native_loader import AssembledEntry

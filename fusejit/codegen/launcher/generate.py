@@ -39,7 +39,7 @@ from fusejit.ir.ops import walk
 from fusejit.ir.results import HostLeaf
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.types import Kind
-from fusejit.syntax import run_text
+from fusejit.support.syntax import run_text
 
 
 @dataclass(slots=True)

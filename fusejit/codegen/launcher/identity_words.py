@@ -14,7 +14,7 @@ from typing import Any
 from fusejit.codegen.backend.native_layout import offsets_of_parts
 from fusejit.codegen.launcher.debuggers import tracer_address, tracer_of_main_thread
 from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
-from fusejit.identity import ServedCode, parts_of, served_for
+from fusejit.support.identity import ServedCode, parts_of, served_for
 
 
 class IdentityWords:

@@ -19,8 +19,6 @@ from fusejit.codegen.launcher.made_containers import MAKERS
 from fusejit.codegen.launcher.native_columns import native_reader
 from fusejit.codegen.lower.deferred_errors import deferred_sites, rolled_back
 from fusejit.codegen.printer.host_printer import host_text
-from fusejit.identity import ServedCode, served_by, served_for
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.columns.list_columns import ListColumn
 from fusejit.ir.columns.number_reader import set_reader
@@ -45,6 +43,8 @@ from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck, Tra
 from fusejit.ir.types import is_same_dtype
 from fusejit.ir.write_access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.outcome import MISS
+from fusejit.support.identity import ServedCode, served_by, served_for
+from fusejit.support.interrupts import is_from_handler
 
 _RUNTIME = (
     "DEFAULT_ERROR_STATE ERRSTATE HOST_FAILED WARNS axis_slice error_state errors_raise "

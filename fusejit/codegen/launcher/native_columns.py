@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.codegen.backend.native_layout import DATA, OB_TYPE, SHAPE, layout_is_known
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.columns.number_reader import Reader
-from fusejit.locks import cut_short
+from fusejit.support.interrupts import is_from_handler
+from fusejit.support.locks import cut_short
 
 if TYPE_CHECKING:
     from fusejit.codegen.backend.native_loader import AssembledEntry

@@ -23,7 +23,7 @@ from fusejit.ir.host_calls import deferred_assertions
 from fusejit.ir.inline_calls.inline_draws import BOUNDS
 from fusejit.ir.ops import Assert
 from fusejit.ir.source import Location
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 
 _NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.codegen.bufferize.in_place import overwritten_products
@@ -56,6 +55,7 @@ from fusejit.ir.pass_log import PassLog
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.verifier.loop_rules import verify_kernel
+from fusejit.support.budget import check_budget
 
 
 def lower(graph: Graph, merge: bool = True, log: PassLog | None = None) -> Program:

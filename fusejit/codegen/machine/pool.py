@@ -22,8 +22,8 @@ from pathlib import Path
 from types import ModuleType
 
 from fusejit.codegen.machine.cores import available_cores
-from fusejit.interrupts import run_uninterruptible
-from fusejit.locks import WorkLock
+from fusejit.support.interrupts import run_uninterruptible
+from fusejit.support.locks import WorkLock
 
 TBB = "libtbb.so.12"
 POOL_SYMBOL = "fusejit_pool"

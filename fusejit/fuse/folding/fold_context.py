@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import dataclass
 from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.fold import fused_to_producer
@@ -15,6 +14,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Assert, Block, GenericOp, Op, symbols_bound, written_classes
 from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
+from fusejit.support.budget import check_budget
 
 
 @dataclass(frozen=True, slots=True)

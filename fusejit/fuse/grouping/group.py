@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fusejit.budget import check_budget
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.stale_loads import read_classes
 from fusejit.fuse.folding.cost import Accept, Reject
@@ -43,6 +42,7 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
+from fusejit.support.budget import check_budget
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 

@@ -29,10 +29,10 @@ from fusejit.fuse.folding.cost import (
 from fusejit.fuse.folding.fold_context import BlockContext
 from fusejit.fuse.folding.siblings import ControlMergeFn, saved_by_merge, why_merged
 from fusejit.fuse.grouping.forming import ControlGroupFn, neighbour, saved_by_join, why_joined
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.target_facts import Target
 from fusejit.options import check_fusion
+from fusejit.support.interrupts import is_from_handler
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 from fusejit.tracer.source.bound_names import assigned
 from fusejit.tracer.source.live_names import surely_assigned
 

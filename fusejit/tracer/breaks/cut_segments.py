@@ -26,8 +26,8 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 
-from fusejit.syntax import children, copied, walk, with_location
-from fusejit.tracebacks import SEGMENTS
+from fusejit.support.syntax import children, copied, walk, with_location
+from fusejit.support.tracebacks import SEGMENTS
 from fusejit.tracer.breaks.asked_objects import asks_what_was_bound
 from fusejit.tracer.breaks.ended_contexts import EndedContexts
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial

@@ -20,7 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 from fusejit.tracer.breaks.python_statements import blocks
 from fusejit.tracer.source.live_names import is_context
 from fusejit.tracer.source.new_statements import statement_of

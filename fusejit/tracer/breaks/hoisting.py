@@ -22,7 +22,7 @@ import copy
 from collections.abc import Callable, Set
 from typing import Any, cast
 
-from fusejit.syntax import children, copied, walk
+from fusejit.support.syntax import children, copied, walk
 from fusejit.tracer.breaks.quiet import is_quiet
 from fusejit.tracer.source.bound_names import evaluated_at_once
 

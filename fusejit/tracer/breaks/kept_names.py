@@ -1,6 +1,6 @@
 """What becomes of an exception that leaves a segment: frames are cut, and names kept.
 
-Each call of a segment cuts fusejit's frames from the traceback (see `fusejit.tracebacks`)::
+Each call of a segment cuts fusejit's frames from the traceback (see `fusejit.support.tracebacks`)::
 
     try:
         a = segments.s1(x)
@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 from fusejit.tracer.source.live_names import mentioned, needed
 from fusejit.tracer.source.new_statements import statement_of
 

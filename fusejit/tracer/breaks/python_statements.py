@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from fusejit.syntax import children, copied, walk
+from fusejit.support.syntax import children, copied, walk
 from fusejit.tracer.breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.source.bound_names import assigned
 from fusejit.tracer.source.live_names import is_context, mentioned, named_in_texts

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 
 _METHODS = frozenset(
     {

@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from fusejit.budget import check_budget
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import Graph, HostSymbol
@@ -22,6 +21,7 @@ from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import PathCheck
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
+from fusejit.support.budget import check_budget
 from fusejit.tracer.builder.local_symbols import LocalSymbols
 from fusejit.tracer.builder.shapes import Decisions
 from fusejit.tracer.program.active_trace import ACTIVE

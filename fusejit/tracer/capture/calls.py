@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.budget import check_budget
-from fusejit.frame_readers import is_stop
-from fusejit.identity import own_signature
+from fusejit.support.budget import check_budget
+from fusejit.support.frame_readers import is_stop
+from fusejit.support.identity import own_signature
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import ActiveCalls, native_call
 from fusejit.tracer.capture.asked_methods import AskedMethods

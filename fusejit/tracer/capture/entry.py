@@ -12,13 +12,13 @@ from typing import Any, cast
 
 from fusejit import tracer
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.identity import own_signature
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
 from fusejit.ir.host import Path
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
+from fusejit.support.identity import own_signature
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace, activated
 from fusejit.tracer.capture.bindings import bind_operations

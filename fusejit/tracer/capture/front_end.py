@@ -8,8 +8,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusejit.errors import UnsupportedError
-from fusejit.frame_readers import codes_in
 from fusejit.ir.host import Path
+from fusejit.support.frame_readers import codes_in
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.capture.active_calls import native_call
 from fusejit.tracer.capture.calls import Calls

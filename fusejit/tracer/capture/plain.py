@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.frame_readers import codes_in
 from fusejit.ir.host import Path
+from fusejit.support.frame_readers import codes_in
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     Verdict,

@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.budget import check_budget
 from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.ops import Assert, Bind, Block, Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
+from fusejit.support.budget import check_budget
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import RegionNames

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.budget import check_budget
 from fusejit.ir.ops import Bind, Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
+from fusejit.support.budget import check_budget
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.loop_region import LoopRegion

@@ -12,13 +12,13 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.errors import FusejitError
-from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.ir.values import Value
 from fusejit.ir.write_access import is_writeable
+from fusejit.support.interrupts import is_from_handler
 from fusejit.tracer.builder.layout import classify
 from fusejit.tracer.builder.shapes import MAX_SIZE, Varies, normal_order
 from fusejit.tracer.builder.trace import Trace

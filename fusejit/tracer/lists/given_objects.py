@@ -14,10 +14,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.frame_readers import codes_in, names_read
 from fusejit.ir.columns.list_columns import ListColumn
 from fusejit.ir.columns.object_columns import ObjectsClass, attributes_of
 from fusejit.ir.host import Path
+from fusejit.support.frame_readers import codes_in, names_read
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.argument_list import (

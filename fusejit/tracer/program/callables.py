@@ -23,7 +23,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
-from fusejit.package_files import ENTRY_STUB, is_package_file
+from fusejit.support.package_files import ENTRY_STUB, is_package_file
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, NUMPY_FOLDER
 from fusejit.tracer.source.entry_stubs import is_entry_stub
 

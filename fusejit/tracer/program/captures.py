@@ -23,10 +23,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.identity import place_of_served, served_by
 from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
+from fusejit.support.identity import place_of_served, served_by
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_module,

@@ -7,7 +7,7 @@ import re
 from types import TracebackType
 
 from fusejit.outcome import FAULT, Outcome, OutcomeKind, fallback, numpy_raising
-from fusejit.package_files import is_package_code
+from fusejit.support.package_files import is_package_code
 from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.locations import needs_python, raised_by_user_code, user_frames
 

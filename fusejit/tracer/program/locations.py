@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.identity import is_entry_code
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.package_files import is_package_file
+from fusejit.support.identity import is_entry_code
+from fusejit.support.package_files import is_package_file
 from fusejit.tracer.program.active_trace import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])

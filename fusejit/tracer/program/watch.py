@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
-from fusejit.frame_readers import codes_in
+from fusejit.support.frame_readers import codes_in
 from fusejit.tracer.program.callables import (
     CONSTANT_TYPES,
     is_library_file,

@@ -28,7 +28,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeVar
 
-from fusejit.syntax import copied, walk, with_location
+from fusejit.support.syntax import copied, walk, with_location
 from fusejit.tracer.rewriting.comprehension_loops import ADD, END, FILLED, NUMBERED, TAKEN
 from fusejit.tracer.rewriting.generators import HELD
 from fusejit.tracer.source.bound_names import bound_names, identifiers, is_constant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
-from fusejit.syntax import copied, with_location
+from fusejit.support.syntax import copied, with_location
 
 _ITEMS, _TOTAL, _BEST, _VALUE = "the items", "the sum", "the largest or smallest", "a value"
 _OPTION = "the option"

@@ -46,7 +46,7 @@ import builtins
 from collections import Counter, deque
 from typing import Any
 
-from fusejit.syntax import walk
+from fusejit.support.syntax import walk
 from fusejit.tracer.program.active_trace import active_trace
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.rewriting.comprehension_loops import (

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass
-from fusejit.syntax import children, walk
+from fusejit.support.syntax import children, walk
 from fusejit.tracer.source.bound_names import own_name
 from fusejit.tracer.source.jumps import own_nodes
 from fusejit.tracer.source.scopes import Origin, Scope

@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import Any
 
-from fusejit.syntax import has_plain_format, walk, with_location
+from fusejit.support.syntax import has_plain_format, walk, with_location
 from fusejit.tracer.program.locations import LATER
 from fusejit.tracer.rewriting.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.source.bound_names import Comprehension

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import ast
 
-from fusejit.syntax import copied, walk, with_location
+from fusejit.support.syntax import copied, walk, with_location
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.rewriting.appended_lists import appended_lists_as_arrays
 from fusejit.tracer.rewriting.generators import reductions_as_loops

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import functools
 
-from fusejit.syntax import with_location
+from fusejit.support.syntax import with_location
 from fusejit.tracer.program.locations import OWN
 from fusejit.tracer.rewriting.rewrite_expressions import (
     ExpressionRewriter,

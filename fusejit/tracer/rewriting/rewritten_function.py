@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass
-from fusejit.package_files import is_package_file
+from fusejit.support.package_files import is_package_file
 from fusejit.tracer.rewriting.rewrite_function import CannotRewrite, rewrite_node
 from fusejit.tracer.source.definite_assignment import definitely_assigned_names
 from fusejit.tracer.source.source_text import compile_function, find_source, with_code

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from fusejit.syntax import children, walk
+from fusejit.support.syntax import children, walk
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from fusejit.syntax import children, walk
+from fusejit.support.syntax import children, walk
 from fusejit.tracer.source.bound_names import (
     COMPREHENSIONS,
     Comprehension,

@@ -9,7 +9,7 @@ import weakref
 from types import FunctionType
 from typing import Any
 
-from fusejit.identity import served_by
+from fusejit.support.identity import served_by
 
 _MARKED: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 

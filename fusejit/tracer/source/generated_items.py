@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 
-from fusejit.syntax import walk, with_location
+from fusejit.support.syntax import walk, with_location
 
 GENERATED = "generated"
 _INNER = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)

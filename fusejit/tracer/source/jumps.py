@@ -25,7 +25,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from fusejit.dataclass import dataclass, field
-from fusejit.syntax import children, with_location
+from fusejit.support.syntax import children, with_location
 from fusejit.tracer.source.live_names import is_context
 from fusejit.tracer.source.new_statements import statement_of
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import cast
 
-from fusejit.syntax import parse, walk
+from fusejit.support.syntax import parse, walk
 from fusejit.tracer.source.bound_names import free_names, own_name, unbound
 from fusejit.tracer.source.definite_assignment import Flow, Names, State
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from fusejit.syntax import copied, walk, with_location
+from fusejit.support.syntax import copied, walk, with_location
 from fusejit.tracer.source.bound_names import is_dotted
 from fusejit.tracer.source.jumps import nodes_of
 from fusejit.tracer.source.new_statements import made_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from fusejit.syntax import parse, walk
+from fusejit.support.syntax import parse, walk
 
 
 def statement_of(text: str, at: ast.AST, *, has_extent: bool = True) -> Any:
     """The statement that ``text`` is, all of it at the position of another node.
 
-    Without an extent it ends where it begins: see `fusejit.tracebacks`.
+    Without an extent it ends where it begins: see `fusejit.support.tracebacks`.
     """
     (made,) = parse(text).body
     for node in walk(made):

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from fusejit.ir.analysis.lines import shortened
-from fusejit.syntax import fields_of
+from fusejit.support.syntax import fields_of
 
 _LIMIT = 60  # characters
 

@@ -42,7 +42,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusejit.syntax import copied, with_location
+from fusejit.support.syntax import copied, with_location
 from fusejit.tracer.source.definite_assignment import Flow
 from fusejit.tracer.source.recursion_blocks import RecursionBlocks
 from fusejit.tracer.source.recursion_parts import Block, NotALoop

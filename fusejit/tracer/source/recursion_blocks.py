@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from fusejit.syntax import walk, with_location
+from fusejit.support.syntax import walk, with_location
 from fusejit.tracer.source.bound_names import is_dotted
 from fusejit.tracer.source.jumps import JUMPS, nodes_of, own_nodes
 from fusejit.tracer.source.new_statements import made_of

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Protocol
 
-from fusejit.syntax import copied, walk, with_location
+from fusejit.support.syntax import copied, walk, with_location
 from fusejit.tracer.source.jumps import nodes_of
 from fusejit.tracer.source.recursion_parts import NotALoop, is_literal, is_looking, stored_names
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from fusejit.dataclass import dataclass, field
-from fusejit.syntax import children, walk
+from fusejit.support.syntax import children, walk
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 LAZY = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)

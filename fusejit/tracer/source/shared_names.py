@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from fusejit.syntax import children, walk, with_location
+from fusejit.support.syntax import children, walk, with_location
 from fusejit.tracer.source.bound_names import (
     COMPREHENSIONS,
     FUNCTIONS,

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from types import CellType, CodeType, FunctionType
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.syntax import children, parse
+from fusejit.support.syntax import children, parse
 from fusejit.tracer.source.new_statements import statement_of
 from fusejit.tracer.source.original_text import WrittenTexts
 from fusejit.tracer.source.source_texts import texts_for

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from fusejit.syntax import parse, walk
+from fusejit.support.syntax import parse, walk
 from fusejit.tracer.source.dataclass_texts import dataclass_texts
 
 _OPTIONS = re.compile(r"\s*(?:-(?:[nrp]\s*\d+|v\s*\w+|[tcqo]+)\s+)*")  # of the magic %timeit

@@ -14,8 +14,8 @@ import warnings
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from fusejit.frame_readers import names_in
-from fusejit.syntax import copied, parse, walk
+from fusejit.support.frame_readers import names_in
+from fusejit.support.syntax import copied, parse, walk
 
 Node = TypeVar("Node", bound=ast.AST)
 

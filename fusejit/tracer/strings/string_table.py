@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.frame_readers import codes_in
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.columns.list_columns import TextClass
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.results import CHARACTERS, Texts
 from fusejit.ir.types import Kind
+from fusejit.support.frame_readers import codes_in
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.kernel_indices import bound_number

@@ -21,8 +21,8 @@ from fusejit.ir.ops import GenericOp, base_name
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
-from fusejit.package_files import is_package_code
 from fusejit.stages import Traced
+from fusejit.support.package_files import is_package_code
 from fusejit.transform.core.costs import sizes_of
 from fusejit.transform.core.equivalence import check_equivalent
 from fusejit.transform.core.lookup import find_op, forwarded, op_of, removed_by

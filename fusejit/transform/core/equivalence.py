@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ScheduleError
-from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import check_guards, interpret
 from fusejit.path_resolver import resolver
 from fusejit.stages import Traced
+from fusejit.support.identity import own_signature
 
 SMALL = (7, 5, 9, 3, 11, 4, 6, 8)
 """What the distinct sizes of the traced arguments become."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.budget import Speculation
 from fusejit.dispatch.postponed_traces import PostponedTraces
+from fusejit.support.budget import Speculation
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import compare_outcomes, decorate, run, without_warm_up
 

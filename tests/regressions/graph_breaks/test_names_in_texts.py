@@ -13,7 +13,7 @@ import numexpr as ne
 import numpy as np
 import pytest
 
-from fusejit.syntax import parse
+from fusejit.support.syntax import parse
 from fusejit.tracer.source.live_names import named_in_texts
 from fusejit_testing.oracle import check
 

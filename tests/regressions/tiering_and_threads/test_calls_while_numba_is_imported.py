@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.interrupts import compiler_is_taken, run_uninterruptible
+from fusejit.support.interrupts import compiler_is_taken, run_uninterruptible
 
 EXTENSION = """
 import numpy as np

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.locks import ForkSafeLock
+from fusejit.support.locks import ForkSafeLock
 
 
 def test_child_forked_while_a_thread_holds_the_lock_calls_python() -> None:

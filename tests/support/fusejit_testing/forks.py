@@ -123,7 +123,7 @@ _COMPILES, _CUT_SHORT = 10, 11
 
 def _in_child(calls: list[Call], draw: random.Random) -> int:
     """What a child does: the status says whether it can compile."""
-    from fusejit.locks import cut_short
+    from fusejit.support.locks import cut_short
 
     for call in [*calls, _call(draw)]:
         check(call)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.syntax import copied, parse
+from fusejit.support.syntax import copied, parse
 from fusejit.tracer.source.original_text import WrittenTexts
 from fusejit.warm_up.counted_loops import counting
 from fusejit_testing.compare import assert_same

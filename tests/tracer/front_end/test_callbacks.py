@@ -15,7 +15,7 @@ import pytest
 
 from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.tracebacks import strip_all_frames
+from fusejit.support.tracebacks import strip_all_frames
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import current_location
 

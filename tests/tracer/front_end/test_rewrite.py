@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from fusejit.tracebacks import strip_all_frames
+from fusejit.support.tracebacks import strip_all_frames
 from fusejit.tracer.rewriting.rewrite_function import rewrite_node
 from fusejit.tracer.rewriting.rewritten_function import rewritten_function
 from fusejit.tracer.source.source_text import (

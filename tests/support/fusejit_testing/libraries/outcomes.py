@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
-from fusejit.package_files import is_package_file
+from fusejit.support.package_files import is_package_file
 from fusejit_testing.libraries.counters import Counters
 from fusejit_testing.libraries.differences import without_addresses
 from fusejit_testing.libraries.randomness import Randomness

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from fusejit.errors import OutOfTime
-from fusejit.progress import shown
+from fusejit.support.progress import shown
 
 _SHOWN = 4
 """Stages that a message names: those that took longest."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import TypeVar
 
-from fusejit.package_files import is_package_code
+from fusejit.support.package_files import is_package_code
 
 SEGMENTS = "_segments"  # the name under which a split function finds its segments begins so
 _MOST = 16  # frames of the user's in succession: those below have been cut, as in a recursion

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from types import CodeType
 
-from fusejit.identity import is_entry_code
+from fusejit.support.identity import is_entry_code
 
-PACKAGE = os.path.dirname(__file__) + os.sep  # as code objects spell it: "/a/./fusejit/"
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # as code spells it: "/a/./fusejit/"
 GENERATED = "<fusejit "  # how the file names of generated code begin
 ENTRY_STUB = f"{GENERATED}entry stub"  # of the function that stands for a decorated one
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from fusejit.interrupts import started
+from fusejit.support.interrupts import started
 
 DELAY = 2.0
 """Seconds before anything is shown."""

@@ -29,7 +29,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from fusejit.errors import CutShort
-from fusejit.locks import WorkLock, cut_short, forks
+from fusejit.support.locks import WorkLock, cut_short, forks
 
 Result = TypeVar("Result")
 

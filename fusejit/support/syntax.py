@@ -18,7 +18,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from fusejit.locks import ForkSafeLock
+from fusejit.support.locks import ForkSafeLock
 
 Node = TypeVar("Node", bound=ast.AST)
 
