@@ -6,13 +6,7 @@ from typing import Any
 
 from fusejit.dispatch.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.explain import (
-    explain_interpreted,
-    explain_segments,
-    explain_variant,
-    passes_text,
-    sizes_of_call,
-)
+from fusejit.explain import explain_interpreted, explain_segments, explain_variant, passes_text
 from fusejit.outcome import Outcome
 from fusejit.path_resolver import resolver
 from fusejit.reports.answer import Answer
@@ -90,7 +84,7 @@ def explained(
     refused = _refused(of, stage, values)
     if refused is not None:
         return Answer.of([f"{name} runs as plain NumPy for this call: {refused}"])
-    sizes = sizes_of_call(lowered, arguments)
+    sizes = lowered.sizes_of_call(arguments)
     made = explain_variant(lowered, sizes, of.variants, is_detailed=detail)
     if not passes:
         return made

@@ -52,7 +52,7 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
-from fusejit.path_resolver import closure_cells
+from fusejit.path_resolver import closure_cells, resolver
 from fusejit.pipeline import PassContext, group, run_passes, tile_groups
 from fusejit.support.identity import own_signature
 from fusejit.tracer.capture.entry import trace_function
@@ -191,6 +191,15 @@ class Lowered:
         """The generated Python source of all kernels."""
         parts = [f"# kernel {at}\n{text}" for at, text in enumerate(self.sources)]
         return "\n\n".join(parts)
+
+    def sizes_of_call(self, arguments: Mapping[str, Any]) -> dict[str, int]:
+        """The value of each symbol in the call with these bound arguments."""
+        traced, plan = self.before.before, self.before.schedule
+        find = resolver(traced.function, arguments, traced.traced)
+        sizes: dict[str, int] = {}
+        for symbol in (*plan.unfused.symbols, *plan.graph.symbols):  # a schedule may add symbols
+            sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
+        return sizes
 
     def compile(self) -> Compiled:
         """Compile each kernel (or find it on disk) and write the launcher."""

@@ -29,7 +29,6 @@ from fusejit.dispatch.raised_calls import RaisedCalls
 from fusejit.dispatch.tiering_policy import TieringPolicy
 from fusejit.entry_stubs.entry_stub import no_variant
 from fusejit.errors import CutShort, FusejitError, NeedsPython, OutOfTime, UnsupportedError
-from fusejit.explain import sizes_of_call
 from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.ir.traced import CheckKind
 from fusejit.options import Options
@@ -424,7 +423,7 @@ class Dispatcher:
         self.tiering.entered(variant, estimate)
         if self.options.is_segment:  # nobody but us has its arguments
             self.state.allowance.made += 1
-            self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
+            self.newest = lowered, lowered.sizes_of_call(self.state.arguments.named(args))
         return variant
 
     def break_graph(

@@ -1,7 +1,6 @@
 """Reports of `explain`: fused operations, refused ones, and the reasons."""
 
 from fusejit.explain.passes import passes_text
-from fusejit.explain.report import sizes_of_call
 from fusejit.explain.short_report import explain_interpreted, explain_segments, explain_variant
 
 __all__ = [
@@ -9,5 +8,4 @@ __all__ = [
     "explain_segments",
     "explain_variant",
     "passes_text",
-    "sizes_of_call",
 ]

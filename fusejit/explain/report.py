@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from fusejit.codegen.bufferize.bufferization import assign_buffers
 from fusejit.explain.loop_nests import NestReport, domain_text, nests_of
@@ -36,7 +36,6 @@ from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value
-from fusejit.path_resolver import resolver
 from fusejit.stages import Lowered
 
 if TYPE_CHECKING:
@@ -44,17 +43,6 @@ if TYPE_CHECKING:
 
 WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "before"}
 WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
-
-
-def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, int]:
-    """The value of each symbol in the call with these bound arguments."""
-    traced = lowered.before.before
-    find = resolver(traced.function, arguments, traced.traced)
-    sizes: dict[str, int] = {}
-    plan = lowered.before.schedule
-    for symbol in (*plan.unfused.symbols, *plan.graph.symbols):  # a schedule may add symbols
-        sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
-    return sizes
 
 
 class VariantReport:
@@ -65,7 +53,7 @@ class VariantReport:
     lowered : Lowered
         The stages of the call.
     sizes : dict of str to int
-        Those of the call: `sizes_of_call`.
+        Those of the call: `Lowered.sizes_of_call`.
     """
 
     def __init__(self, lowered: Lowered, sizes: dict[str, int]) -> None:

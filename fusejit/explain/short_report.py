@@ -35,7 +35,7 @@ def explain_variant(
     lowered : Lowered
         The stages of the call.
     sizes : dict of str to int
-        Those of the call: `fusejit.explain.sizes_of_call`.
+        Those of the call: `Lowered.sizes_of_call`.
     variants : Variants
         The compiled variants and fallback calls so far.
     is_detailed : bool

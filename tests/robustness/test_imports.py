@@ -44,7 +44,7 @@ ALLOWED = {
     "tiering": {"stages", *STAGES, "ir", *FREE},
     "segments": {"entry_stubs", "codegen", "ir", "tiering", "tracer", *FREE},
     "dispatch": {
-        *("entry_stubs", "explain", "failures", "notices", "stages", "tiering"),
+        *("entry_stubs", "failures", "notices", "stages", "tiering"),
         *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "reports", "segments", "tiering", "codegen", "ir", "warm_up"},
