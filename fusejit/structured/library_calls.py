@@ -203,7 +203,7 @@ def _is_convolution_of_channels(binding: Binding) -> bool:
 def loops_are_faster(filters: Any, terms: Any, window: Any, itemsize: int) -> Any:
     """Whether loops that keep sums in registers beat BLAS on copied windows.
 
-    They do where filters fill the tiles of `fusejit.transform.tile_sums`, a sum has enough terms,
+    They do where filters fill the tiles of `fusejit.fuse.tiling.tile_sums`, a sum has enough terms,
     and a window has more points than one, so that BLAS would need a copy.
     ``benchmarks.convolution_sweep`` measures what this choice loses.
     """
