@@ -1,1 +1,1 @@
-"""What all parts use: locks, interrupts, budgets, syntax, tracebacks, identity of functions."""
+"""Locks, interrupts, budgets, syntax, tracebacks."""

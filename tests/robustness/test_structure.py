@@ -6,7 +6,6 @@ Whoever lowers one writes the new number here.
 from __future__ import annotations
 
 import ast
-import graphlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +40,6 @@ FLOORS = (
     *("breaks", "source"),
 )
 LONG_FILES = 22
-ORDERED_IMPORTS = 1  # whose order matters
 
 TEXTS = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
@@ -79,25 +77,10 @@ def test_no_import_goes_up() -> None:
     assert not imports_that_go_up()
 
 
-def test_no_module_of_these_needs_itself() -> None:
-    """Imports in functions and for types count, too."""
-    names = {
-        path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in TEXTS
-    }
-    below = tuple(f"fusejit.{part}." for part in ("tracer", "ir", "fuse", "codegen", "transform"))
-    graph = {
-        name: {*imported(path, TEXTS[path])} - {name}
-        for path, name in names.items()
-        if name.startswith(below)
-    }
-    assert len([*graphlib.TopologicalSorter(graph).static_order()]) >= len(graph)
-
-
 def test_string_keys_and_orders_of_imports() -> None:
     keys = [path.stem for path, text in TEXTS.items() if re.search(r'PRIMITIVES\[\s*"', text)]
     assert not keys
-    orders = sum(text.count("its handlers are there first") for text in TEXTS.values())
-    assert orders == ORDERED_IMPORTS
+    assert not any("its handlers are there first" in text for text in TEXTS.values())
 
 
 def test_long_files() -> None:

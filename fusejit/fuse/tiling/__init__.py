@@ -1,1 +1,1 @@
-"""Tiles of passes and schedules: slices, loops over tiles."""
+"""Tiles: slices, loops over tiles."""

@@ -1,1 +1,1 @@
-"""What primitives share: handles, facts of maps, checks."""
+"""What primitives share: handles, checks."""
