@@ -27,7 +27,6 @@ from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.fuse.loops.loop_fission import split_loops
 from fusejit.fuse.reshaping.move_reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
-from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.ir.execution_plan import ExecutionPlan, FusionReport
@@ -122,7 +121,6 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("fold again after unrolling and dropping dims", _fold),
     ("merge siblings", _merge),
     ("fold again after merging", _fold),
-    ("split sums over several dims", _for_fusion(split_reductions)),
     ("canonicalize the result", lambda graph, at: canonicalize(graph)),
     ("report reshapes that block fusion", lambda graph, at: note_reshapes(graph, at.report)),
     ("mark independent loops", lambda graph, at: mark_independent_loops(graph, at.report)),

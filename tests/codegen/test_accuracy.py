@@ -229,7 +229,8 @@ def test_bits_do_not_depend_on_the_position(bits: int, dtype: str) -> None:
 
 
 def machine() -> str:
-    return f"{probe().libc}, {llvm.get_host_cpu_name()}"
+    of_numpy = "" if len(probe().libraries) > 1 else ", without NumPy's SVML"
+    return f"{probe().libc}, {llvm.get_host_cpu_name()}{of_numpy}"
 
 
 def generated_table() -> str:

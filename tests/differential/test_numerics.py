@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.codegen.machine.pool import set_num_threads
-from fusejit.ir.interpreter.summation import ordered_sum
-from fusejit_testing.compare import Bound, assert_same, sum_bound
+from fusejit_testing.compare import assert_same, sum_bound
 from fusejit_testing.oracle import check, decorate
 
 ARRAYS = 1000
@@ -47,13 +46,12 @@ def test_the_bound_of_sums_holds() -> None:
     for n in (1, 7, 64, 65, 1024, 1025, 5000):
         x = rng.normal(size=n).astype(np.float32)
         bound = sum_bound(x)
-        assert abs(float(ordered_sum(x)) - math.fsum(x.tolist())) <= bound
         assert abs(float(x.sum()) - math.fsum(x.tolist())) <= bound
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_same_bits_with_one_and_two_threads(axis: Any) -> None:
-    """Large enough that threads are used; the order of addition is the written-out one."""
+    """Large enough that threads are used: NumPy's bits."""
     x = np.random.default_rng(1).normal(size=(700, 1300))
     f = decorate(lambda x: (np.sum(x * x, axis=axis), np.max(x, axis=axis), x * 2), jit=True)
     results = []
@@ -64,29 +62,25 @@ def test_same_bits_with_one_and_two_threads(axis: Any) -> None:
     results.append(f(x))
     assert_same(results[0], results[1])
     assert_same(results[0], results[2])
-    if axis == 1:
-        expected = np.array([ordered_sum(row) for row in x * x])
-        assert_same(expected, results[0][0])
+    assert_same(np.sum(x * x, axis=axis), results[0][0])
 
 
-def test_same_bits_in_every_layout() -> None:
-    """C, F, strided, reversed memory: the same numbers give the same sum."""
-    x = np.random.default_rng(2).normal(size=(13, 150)).astype(np.float32)
-    expected = decorate(lambda x: (np.sum(x), np.sum(x, axis=0), np.sum(x, axis=1)), jit=False)(x)
-    bound = Bound(absolute=1e-4)
-    wide = np.zeros((26, 300), np.float32)
+def test_the_bits_of_numpy_in_every_layout() -> None:
+    """C, F, strided, reversed memory: NumPy's order, and so the sum, depends on it."""
+    x = np.random.default_rng(2).normal(size=(130, 150)).astype(np.float32)
+    wide = np.zeros((260, 300), np.float32)
     wide[::2, ::2] = x
-    for view in (np.asfortranarray(x), wide[::2, ::2], np.ascontiguousarray(x[::-1])[::-1]):
-        f = check(lambda x: (np.sum(x), np.sum(x, axis=0), np.sum(x, axis=1)), (view,), bound=bound)
-        assert_same(expected[0], f(view)[0])
-        assert_same(expected[1], f(view)[1])
-        assert_same(expected[2], f(view)[2])
-    f = decorate(lambda x: np.sum(x), jit=True)
-    for view in (x, np.asfortranarray(x), wide[::2, ::2]):
-        assert_same(expected[0], f(view))
+
+    def sums(x):
+        return np.sum(x), np.sum(x, axis=0), np.sum(x * 2, axis=1), x.mean(dtype=np.float64)
+
+    views = [np.asfortranarray(x), wide[::2, ::2], np.ascontiguousarray(x[::-1])[::-1], x[:, 3:]]
+    for view in (x, *views):
+        check(sums, (view,))
+        check(sums, (view,), jit=True)
 
 
 def test_fusion_does_not_change_a_sum() -> None:
     x = np.random.default_rng(3).normal(size=3000)
     fused = decorate(lambda x: np.sum(x * 2 + 1), jit=True)(x)
-    assert_same(ordered_sum(x * 2 + 1), fused)
+    assert_same(np.sum(x * 2 + 1), fused)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.ir.interpreter.summation import ordered_sum_along
 from fusejit_testing.oracle import check, decorate
 
 RNG = np.random.default_rng(7)
@@ -283,7 +282,7 @@ def test_short_sums_keep_their_order(n):
     def sums(x):
         return x.reshape(-1, n).sum(axis=1)
 
-    check(sums, (values.ravel(),), reference=lambda x: ordered_sum_along(x.reshape(-1, n), 1))
+    check(sums, (values.ravel(),))
 
 
 @pytest.mark.parametrize("name", ["max", "min", "any", "all", "sum"])

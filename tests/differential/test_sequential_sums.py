@@ -1,4 +1,4 @@
-"""Fewer than 8 numbers are added one after the other, as NumPy adds them: the bits are NumPy's.
+"""Short sums, of fewer than 8 numbers one after the other, have NumPy's bits.
 
 Regression: Sums, means and variances of fewer than 8 numbers differed in the last bits: they were
 added in a tree (SciPy's ``multinomial`` test).
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.interpreter.summation import FEWEST
+from fusejit.ir.interpreter.summation import ACCUMULATORS
 from fusejit_testing.oracle import decorate
 
 
@@ -61,7 +61,7 @@ def test_of_tables(function: Any, dtype: str, jit: bool) -> None:
 def tables(dtype: str) -> list[np.ndarray]:
     """Numbers of different magnitudes, so that the order of adding shows in most of them."""
     rng = np.random.default_rng(5)
-    shapes = [(60, n) for n in range(1, FEWEST)]
+    shapes = [(60, n) for n in (*range(1, ACCUMULATORS + 2), 23, 130)]
     return [(rng.normal(size=s) * 10.0 ** rng.integers(-2, 2, s)).astype(dtype) for s in shapes]
 
 

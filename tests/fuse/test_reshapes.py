@@ -484,7 +484,7 @@ def test_a_short_sum_is_a_tree():
         return %r
         """,
         """
-        %r = generic "sum" domain (s0) ins (%f [(d0) -> (0)], %f [(d0) -> (1)], %f [(d0) -> (2)], %f [(d0) -> (3)], %f [(d0) -> (4)], %f [(d0) -> (5)], %f [(d0) -> (6)], %f [(d0) -> (7)], %f [(d0) -> (8)]) outs (write) { t0 = add in0, in8 : f64; t1 = add t0, in4 : f64; t2 = add in1, in5 : f64; t3 = add in2, in6 : f64; t4 = add in3, in7 : f64; t5 = add t1, t3 : f64; t6 = add t2, t4 : f64; t7 = add t5, t6 : f64; t8 = const 0.0 : f64; t9 = add t8, t7 : f64; yield t9 } : s0 x f64
+        %r = generic "sum" domain (s0) ins (%f [(d0) -> (0)], %f [(d0) -> (1)], %f [(d0) -> (2)], %f [(d0) -> (3)], %f [(d0) -> (4)], %f [(d0) -> (5)], %f [(d0) -> (6)], %f [(d0) -> (7)], %f [(d0) -> (8)]) outs (write) { t0 = add in0, in1 : f64; t1 = add in2, in3 : f64; t2 = add in4, in5 : f64; t3 = add in6, in7 : f64; t4 = add t0, t1 : f64; t5 = add t2, t3 : f64; t6 = add t4, t5 : f64; t7 = add t6, in8 : f64; t8 = const 0.0 : f64; t9 = add t8, t7 : f64; yield t9 } : s0 x f64
         return %r
         """,
     )
@@ -504,7 +504,7 @@ def test_long_reductions_stay(name):
     assert unroll_small_reductions(graph) is graph
 
 
-def test_an_ordered_sum_is_unrolled_from_the_last_dim_only():
+def test_an_ordered_sum_is_unrolled_as_a_whole():
     graph = graph_of(
         """
         %r = generic "sum" domain (2, s1) iterators (reduction, reduction) ins (%m) outs (add [(d0, d1) -> ()]) { yield in0 } : f64

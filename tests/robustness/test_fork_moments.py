@@ -24,7 +24,8 @@ import os, signal, sys, threading, time, warnings
 import numpy as np
 from numpy.testing import assert_array_equal
 from fusejit_testing.forks import end_after, forked
-from fusejit import fuse_jit, locks
+from fusejit import fuse_jit
+from fusejit.support import locks
 
 warnings.simplefilter("ignore")  # of forks with threads, and of what runs as plain NumPy
 end_after(50)

@@ -366,7 +366,7 @@ def of_complex_functions(x, limit):
         (stores, False, True),
         (of_functions, True, False),
         (draws, False, True),
-        (total, True, False),
+        (total, True, True),
         (of_complex_products, True, True),
         (of_complex_functions, True, False),
     ],

@@ -14,6 +14,7 @@ from typing import TypeGuard
 from fusejit.codegen.analysis.rewriting import subexpressions, with_operands
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.nodes import (
+    Call,
     Element,
     Expr,
     For,
@@ -61,15 +62,19 @@ class Chain:
             elif isinstance(s, If):
                 yield from ((t, s.condition) for t in s.body if isinstance(t, StoreElement))
 
-    def reads(self) -> Iterator[Access]:
-        """Every element that is loaded."""
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression that is evaluated, and those in it."""
         for let in self.lets():
-            yield from elements(let.value)
+            yield from subexpressions(let.value)
         for s in self.points:
             if isinstance(s, If):
-                yield from elements(s.condition)
+                yield from subexpressions(s.condition)
         for store, _ in self.stores():
-            yield from elements(store.value)
+            yield from subexpressions(store.value)
+
+    def reads(self) -> Iterator[Access]:
+        """Every element that is loaded."""
+        return ((e.pointer, e.offset) for e in self.expressions() if isinstance(e, Element))
 
     def writes(self) -> Iterator[Access]:
         """Every element that is stored to."""
@@ -145,6 +150,8 @@ def chain_of(statement: Stmt) -> Chain | None:
         return None
     if any(isinstance(p, Parts) for p, _ in (*chain.reads(), *chain.writes())):
         return None  # parts of complex numbers, which are elements of another pointer too
+    if any(map(reads_memory, chain.expressions())):
+        return None
     if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
         return None  # several points would store to one element
     return chain if any(True for _ in chain.writes()) else None
@@ -154,6 +161,11 @@ def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
     if isinstance(s, If):
         return not s.orelse and all(isinstance(t, StoreElement) for t in s.body)
     return isinstance(s, StoreElement) or (isinstance(s, Let) and not s.rebind)
+
+
+def reads_memory(expr: Expr) -> bool:
+    """Whether it is a call that loads elements of which nothing is known."""
+    return isinstance(expr, Call) and expr.reads_memory
 
 
 def elements(expr: Expr) -> Iterator[Access]:

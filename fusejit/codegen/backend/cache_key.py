@@ -33,6 +33,7 @@ _CODE_MAKERS = (
     "intrinsics_jit.division",
     "intrinsics_jit.gufunc_calls",
     "intrinsics_jit.module_symbols",
+    "intrinsics_jit.vector_loops",
     "machine.numba_api",
     "machine.pool",
     "machine.probe",
@@ -46,7 +47,11 @@ def _code_fingerprint() -> str:
     digest = hashlib.sha256()
     for name in _CODE_MAKERS:
         digest.update(name.encode() + b"\0" + _module_file(f"fusejit.codegen.{name}"))
-    for name in ("scalar_ops.scalar_op_table", "inline_calls.inline_linalg"):  # names in C
+    for name in (
+        "scalar_ops.scalar_op_table",
+        "inline_calls.inline_linalg",
+        "interpreter.summation",
+    ):
         digest.update(_module_file(f"fusejit.ir.{name}"))
     return digest.hexdigest()
 

@@ -31,6 +31,7 @@ AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 PROVIDERS = (
     "fusejit.codegen.intrinsics.raw_memory",
     "fusejit.codegen.intrinsics.lanes",
+    "fusejit.codegen.intrinsics.summation_tree",
     "fusejit.codegen.intrinsics.arithmetic",
     "fusejit.codegen.intrinsics.uniform_division",
     "fusejit.codegen.intrinsics.complex_intrinsics",

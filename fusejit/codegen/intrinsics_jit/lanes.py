@@ -1,128 +1,99 @@
-"""Jitted meaning of `fusejit.codegen.intrinsics.lanes`: one wide load, then halves of vectors."""
+"""Jitted meaning of `fusejit.codegen.intrinsics.lanes`: wide loads, then halves of vectors."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
+from fusejit.codegen.intrinsics.lanes import EXTREMA, FEW, LANES
 from fusejit.codegen.intrinsics_jit.module_symbols import Value, int64
 from fusejit.codegen.intrinsics_jit.raw_memory import FlatPointer, mark_scope, prefer_widest
+from fusejit.codegen.intrinsics_jit.vector_loops import joined, load_vector, repeated, vector_loop
 from fusejit.codegen.machine.numba_api import are_int64, cgutils, emitted, ir, types
-from fusejit.ir.interpreter.summation import FEWEST, LANES
 
-_INT32 = ir.IntType(32)
+_REGISTER = 16
 _OPEN_ZERO = ("nsz",)  # three instructions a register instead of five; totals get + 0.0
 
 
-def _half(builder: Any, vector: Value, start: int, count: int) -> Value:
-    mask = ir.Constant(ir.VectorType(_INT32, count), list(range(start, start + count)))
-    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), mask)
-
-
-def _merge(builder: Any, merged: str, left: Value, right: Value) -> Value:
-    if merged == "add":
-        return builder.fadd(left, right)
-    if merged == "multiply":
-        return builder.fmul(left, right)
-    element = "f64" if isinstance(left.type.element, ir.DoubleType) else "f32"
+def _larger_or_smaller(builder: Any, merged: str, left: Value, right: Value) -> Value:
+    """``llvm.maximum`` or ``minimum`` without a promise about the sign of a zero."""
+    element = left.type.element if isinstance(left.type, ir.VectorType) else left.type
+    name = "f64" if isinstance(element, ir.DoubleType) else "f32"
+    if isinstance(left.type, ir.VectorType):
+        name = f"v{left.type.count}{name}"
     function = cgutils.get_or_insert_function(
-        builder.module,
-        ir.FunctionType(left.type, [left.type, left.type]),
-        f"llvm.{merged}.v{left.type.count}{element}",
+        builder.module, ir.FunctionType(left.type, [left.type, left.type]), f"llvm.{merged}.{name}"
     )
     return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
 
 
-def _load(builder: Any, pointer: Value, count: int) -> Value:
-    wide = ir.VectorType(pointer.type.pointee, count).as_pointer()
-    return builder.load(builder.bitcast(pointer, wide), align=64)
-
-
-def _tree(builder: Any, merged: str, pointer: Value, count: int) -> Value:
-    """Merge ``count`` lanes in a halving tree of vector registers."""
-    vector = _load(builder, pointer, count)
-    while count > 1:
-        count //= 2
-        left = _half(builder, vector, 0, count)
-        right = _half(builder, vector, count, count)
-        vector = _merge(builder, merged, left, right)
-    return builder.extract_element(vector, ir.Constant(_INT32, 0))
-
-
-def _in_turn(builder: Any, merged: str, pointer: Value) -> Value:
-    """Merge lanes one after the other: those that fewer than `FEWEST` numbers fill."""
-    vector = _load(builder, pointer, FEWEST)
-    lanes = [_half(builder, vector, at, 1) for at in range(FEWEST - 1)]
-    total = functools.reduce(functools.partial(_merge, builder, merged), lanes)
-    return builder.extract_element(total, ir.Constant(_INT32, 0))
-
-
-def _is_ordered(merged: str) -> bool:
-    """Whether the order of merging shows."""
-    return merged in ("add", "multiply")
-
-
-def _is_of_floats(kind: Any) -> bool:
+def is_of_floats(kind: Any) -> bool:
+    """Whether an operand is a pointer to floats."""
     return isinstance(kind, FlatPointer) and isinstance(kind.dtype, types.Float)
 
 
-def _fold(combiner: str) -> Any:
-    lanes, merged = FOLDS[combiner]
-
-    @emitted(lambda p, n: _is_of_floats(p) and are_int64(n), lambda p, n: p.dtype)
-    def fold(builder: Any, pointer: Value, numbers: Value) -> Value:
-        """Merge the lanes, into which so many numbers were put."""
-        if not _is_ordered(merged):
-            return _tree(builder, merged, pointer, lanes)
-        total = cgutils.alloca_once(builder, pointer.type.pointee)
-        is_few = builder.icmp_signed("<", numbers, int64(FEWEST))
-        with builder.if_else(is_few) as (few, many):
-            with few:
-                builder.store(_in_turn(builder, merged, pointer), total)
-            with many:
-                builder.store(_tree(builder, merged, pointer, lanes), total)
-        return builder.load(total)
-
-    return fold
+def _halved(builder: Any, merged: str, vector: Value) -> Value:
+    """Merge the numbers of a vector: its halves, until one number is left."""
+    return joined(
+        builder, vector, lambda left, right: _larger_or_smaller(builder, merged, left, right)
+    )
 
 
-def _small_fold(combiner: str, lanes: int) -> Any:
-    merged = FOLDS[combiner][1]
-    is_in_turn = lanes == FEWEST and _is_ordered(merged)
+def _fold(combiner: str, lanes: int) -> Any:
+    merged = EXTREMA[combiner].__name__
 
-    @emitted(_is_of_floats, lambda p: p.dtype)
+    @emitted(is_of_floats, lambda p: p.dtype)
     def fold(builder: Any, pointer: Value) -> Value:
         """Merge the lanes."""
-        if is_in_turn:
-            return _in_turn(builder, merged, pointer)
-        return _tree(builder, merged, pointer, lanes)
+        return _halved(builder, merged, load_vector(builder, pointer, lanes, 64))
 
     return fold
 
 
-fold_add, fold_multiply, fold_max, fold_min = map(_fold, FOLDS)
-small_add, small_multiply, small_max, small_min = (_small_fold(c, FEW) for c in FOLDS)
-sequential_add, sequential_multiply, sequential_max, sequential_min = (
-    _small_fold(c, FEWEST) for c in FOLDS
-)
+fold_max, fold_min = (_fold(c, LANES) for c in EXTREMA)
+small_max, small_min = (_fold(c, FEW) for c in EXTREMA)
 
 
-def _extremum(llvm_name: str) -> Any:
+def _tile_fold(combiner: str) -> Any:
+    merged = EXTREMA[combiner].__name__
+
+    @emitted(lambda p, *n: is_of_floats(p) and are_int64(*n), lambda p, *n: p.dtype)
+    def fold(builder: Any, pointer: Value, start: Value, numbers: Value) -> Value:
+        """The extremum of at least one number: all lanes, a register, what is left over."""
+        prefer_widest(builder.function)
+        begin = builder.gep(pointer, [start], inbounds=True)
+        element = pointer.type.pointee
+        total = ir.Constant(element, float("-inf" if combiner == "max" else "inf"))
+        at = int64(0)
+        for width in (LANES, _REGISTER, 1):
+
+            def merge(inside: Any, k: Value, lanes: list[Value], width: int = width) -> list[Value]:
+                place = inside.gep(begin, [k], inbounds=True)
+                new = load_vector(inside, place, width) if width > 1 else inside.load(place)
+                return [_larger_or_smaller(inside, merged, lanes[0], new)]
+
+            end = builder.and_(numbers, int64(-width))
+            lanes = [repeated(builder, total, width)]
+            (lane,) = vector_loop(builder, at, end, width, lanes, merge)
+            total, at = lane if width == 1 else _halved(builder, merged, lane), end
+        return total
+
+    return fold
+
+
+tile_max, tile_min = map(_tile_fold, EXTREMA)
+
+
+def _extremum(merged: str) -> Any:
     @emitted(lambda a, b: isinstance(a, types.Float) and a == b, lambda a, b: a)
     def extremum(builder: Any, left: Value, right: Value) -> Value:
-        """``llvm.maximum`` or ``minimum`` without a promise about the sign of a zero."""
-        element = left.type
-        function_type = ir.FunctionType(element, [element, element])
-        function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+        """The larger or the smaller number."""
         prefer_widest(builder.function)
-        return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
+        return _larger_or_smaller(builder, merged, left, right)
 
     return extremum
 
 
-lane_max = _extremum("llvm.maximum")
-lane_min = _extremum("llvm.minimum")
+lane_max, lane_min = (_extremum(ufunc.__name__) for ufunc in EXTREMA.values())
 
 
 def _is_filled(pointer: Any, start: Any, count: Any, value: Any) -> bool:
@@ -140,29 +111,3 @@ def fill(
     with cgutils.for_range(builder, count) as loop:
         store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
         mark_scope(builder.module, store, kind.scope)
-
-
-@emitted(are_int64, types.int64)
-def lane_width(builder: Any, n: Value) -> Value:
-    """``1 << bits(min(n, LANES) - 1)``, and 1 for n below FEWEST."""
-    one, most = int64(1), int64(LANES)
-    capped = builder.select(builder.icmp_signed("<", n, most), n, most)
-    below = builder.sub(capped, one)
-    zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
-    width = builder.shl(one, builder.sub(int64(64), zeros))
-    are_few = builder.icmp_signed("<", capped, int64(FEWEST))
-    return builder.select(are_few, one, width)
-
-
-@emitted(are_int64, types.int64)
-def lane_spacing(builder: Any, n: Value) -> Value:
-    """``LANES``, and 1 for n below FEWEST."""
-    return builder.select(builder.icmp_signed("<", n, int64(FEWEST)), int64(1), int64(LANES))
-
-
-@emitted(are_int64, types.int64)
-def reverse_bits(builder: Any, value: Value, width: Value) -> Value:
-    """``bitreverse`` shifted down to ``width``."""
-    turned = builder.lshr(builder.bitreverse(value), int64(1))
-    bits = builder.cttz(width, ir.Constant(ir.IntType(1), 0))
-    return builder.lshr(turned, builder.sub(int64(63), bits))

@@ -8,31 +8,8 @@ import numpy as np
 
 from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, over, point_of
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.loops.index_math import (
-    Index,
-    add,
-    address,
-    compute,
-    equal,
-    floordiv,
-    let,
-    mod,
-    name,
-    operand,
-)
-from fusejit.ir.loops.nodes import (
-    Call,
-    Element,
-    Expr,
-    For,
-    If,
-    Let,
-    Number,
-    Pointer,
-    Stmt,
-    StoreElement,
-    While,
-)
+from fusejit.ir.loops.index_math import Index, address, operand
+from fusejit.ir.loops.nodes import Call, Expr, For, Let, Number, Pointer, Stmt
 from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.ops import GenericOp
@@ -57,19 +34,29 @@ class Accumulator:
         return self.dtype.kind in COMBINERS[self.combiner].ordered
 
     @property
+    def in_tree(self) -> bool:
+        """Whether numbers are merged in the tree of `fusejit.ir.interpreter.summation`."""
+        return self.is_ordered and COMBINERS[self.combiner].in_tree
+
+    @property
+    def accumulators(self) -> int:
+        """How many there are in each leaf of the tree."""
+        return COMBINERS[self.combiner].accumulators
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether there is a tree for as many rows as fit into NumPy's buffer."""
+        return COMBINERS[self.combiner].in_rows
+
+    @property
     def in_lanes(self) -> bool:
-        """Whether rows are reduced in lanes: all floats (LLVM vectorises integers by itself)."""
-        return self.dtype.kind == "f"
+        """Whether lanes are merged: extrema (LLVM vectorises integers by itself)."""
+        return self.is_extremum
 
     @property
     def identity(self) -> Number:
         """The number to start from."""
         return Number(COMBINERS[self.combiner].identity(self.dtype), self.dtype)
-
-    @property
-    def of_numbers(self) -> bool:
-        """Whether it is written by `fusejit.codegen.loop_nests.deviations`."""
-        return COMBINERS[self.combiner].of_numbers
 
     @property
     def is_extremum(self) -> bool:
@@ -170,31 +157,6 @@ def sweep(body: Sequence[Stmt]) -> For:
     return over("c", "w", body)
 
 
-def merged_blocks(
-    column: LoopDim, places: Sequence[str], pair: Sequence[Stmt], more: Sequence[Stmt] = ()
-) -> list[Stmt]:
-    """Merge the rows of ``left`` blocks at ``places`` into the first one, neighbours in pairs.
-
-    ``pair`` merges rows ``2 * b`` and ``2 * b + 1`` into row ``b``; ``more`` ends each level.
-    """
-    n, c = column.extent, name("c")
-    last, half = (name("left") - 1) * n + c, name("half") * n + c
-    odd = [StoreElement(place, half, Element(place, last)) for place in places]
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        over("b", "half", pair),
-        If(equal(mod("left", 2), 1), [over("c", n, odd)]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-        *more,
-    ]
-    return [While([], compute(">", "left", 1), level)]
-
-
-def result_of(one: str, of_pair: str, acc: Accumulator) -> Element:
-    """The result of a column: its partial result, or the second of a pair."""
-    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", Polynomial.name("c"))
-
-
 def filled(pointer: Pointer, count: Index, value: Expr) -> Let:
     """``count`` elements from the first one on are ``value``."""
     return Let("_", Call("fill", (address(pointer), operand(0), operand(count), value)))
@@ -202,13 +164,3 @@ def filled(pointer: Pointer, count: Index, value: Expr) -> Let:
 
 def ceil_div(extent: Polynomial, size: int) -> Polynomial:
     return Polynomial.quotient(extent + (size - 1), size)
-
-
-def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:
-    """Those whose partial results merge by themselves."""
-    return [acc for acc in accs if not acc.of_numbers]
-
-
-def of_numbers(accs: Sequence[Accumulator]) -> list[tuple[int, Accumulator]]:
-    """The others, each with its place among the results."""
-    return [(at, acc) for at, acc in enumerate(accs) if acc.of_numbers]

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.loop_nests import deviation_columns
 from fusejit.codegen.loop_nests.accumulators import (
     Accumulator,
     filled,
-    of_numbers,
-    plain,
     reduction_point,
-    result_of,
     sweep,
     write_columns,
 )
@@ -24,20 +20,8 @@ from fusejit.codegen.loop_nests.loop_nest import (
     point_of,
 )
 from fusejit.codegen.loop_nests.packing import flat_reference
-from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.ir.loops.index_math import compute, floordiv, less, let, minimum, name, operand
-from fusejit.ir.loops.nodes import (
-    Call,
-    Element,
-    Expr,
-    If,
-    Integer,
-    Let,
-    Scratch,
-    Stmt,
-    StoreElement,
-    While,
-)
+from fusejit.ir.loops.index_math import floordiv, less, let, minimum, name, operand
+from fusejit.ir.loops.nodes import Element, Expr, If, Let, Scratch, Stmt, StoreElement
 from fusejit.ir.loops.polynomial import Polynomial
 
 SHORT_ROW = 40  # rows of fewer numbers than this
@@ -48,19 +32,16 @@ _TILE = 48  # rows that are reduced at once
 def short_rows(
     nest: LoopNest, accs: Sequence[Accumulator], parallel: Sequence[LoopDim], loop: LoopDim
 ) -> list[Stmt]:
-    """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge in a halving tree.
+    """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge, as a leaf does.
 
-    With fewer numbers than lanes there is one number per lane, so this is the written-out order. A
-    handful is merged in turn.
+    A handful, and what is added in turn, is merged in turn.
     """
     *around, row = parallel
     tile: list[Stmt] = [
         let("c0", name("start") + name("tile") * _TILE),
         let("w", minimum(_TILE, name("stop") - name("c0"))),
+        *(filled(f"stack{acc.suffix}", "w", acc.identity) for acc in accs),  # for an empty row
     ]
-    for acc in accs:  # what an empty row leaves
-        for each in ("stack", "squares") if acc.of_numbers else ("stack",):
-            tile.append(filled(f"{each}{acc.suffix}", "w", acc.identity))
     here = name("c0") + name("c")
     values: list[Stmt] = []
     lets: list[Let] = []
@@ -72,70 +53,62 @@ def short_rows(
     point: list[Stmt] = list(lets)
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
-        number = acc.combine(acc.identity, result)
-        point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
-    totals = [result_of("stack", "squares", acc) for acc in accs]
-    is_handful = less(loop.extent, FEWEST)
+        point.append(StoreElement(f"stack{acc.suffix}", at, acc.combine(acc.identity, result)))
+    totals = [Element(f"stack{acc.suffix}", name("c")) for acc in accs]
+    merged = _merged_in_turn(accs, Polynomial.const(0), loop.extent - 1)
+    count = max(acc.accumulators if acc.in_tree else 0 for acc in accs)
+    if count:
+        merged = [If(less(loop.extent, count), merged, _merged_as_a_leaf(accs, loop, count))]
     tile += [
         over("r", loop.extent, [sweep(point)]),
-        If(is_handful, _merged_in_turn(accs, loop), _merged_in_a_tree(accs, loop)),
+        *merged,
         write_columns(nest, accs, row, totals, here),
     ]
     size = operand(SHORT_ROW * _TILE)
-    names = ["stack", "value"] if values else ["stack"]
     scratch: list[Stmt] = [
         Scratch(f"{each}{acc.suffix}", size, acc.dtype, True)
         for acc in accs
-        for each in (*names, *(("squares",) if acc.of_numbers else ()))
+        for each in (["stack", "value"] if values else ["stack"])
     ]
-    means = [
-        Scratch(f"about{a.suffix}", operand(_TILE), a.dtype, True) for _, a in of_numbers(accs)
-    ]
-    scratch += means
     work = work_ns(nest)
     comment = f"{nest.op.name}, short rows"
     return [in_tiles(around, row, _TILE, scratch, tile, work, comment)]
 
 
-def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """Row 0 of the scratch takes one row after the other."""
-    lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
-    merged = _merge(accs, lower, upper)
-    rows = over("j", loop.extent - 1, merged)
-    pairs = [deviation_columns.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
-    return [*([rows] if merged else []), *(s for pair in pairs for s in pair)]
+def _merged_in_turn(
+    accs: Sequence[Accumulator], after: Polynomial, count: Polynomial
+) -> list[Stmt]:
+    """Row 0 of the scratch takes the ``count`` rows behind row ``after``, one after the other."""
+    return [over("j", count, _merge(accs, Polynomial.const(0), after + name("j") + 1))]
 
 
-def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """Row ``j`` of the scratch takes row ``j + half``, until one is left."""
-    begin: list[Stmt] = []
-    lower = name("j") * name("w") + name("c")
-    merged = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
-    for _, acc in of_numbers(accs):
-        begin += deviation_columns.less_the_first(acc, Integer(loop.extent))
-        merged += deviation_columns.merge_short(acc, loop.extent)
-    halving: list[Stmt] = [
-        let("half", floordiv("width", 2)),
-        over("j", name("left") - name("half"), merged),
-        let("left", minimum("left", "half"), rebind=True),
-        let("width", "half", rebind=True),
+def _merged_as_a_leaf(accs: Sequence[Accumulator], loop: LoopDim, count: int) -> list[Stmt]:
+    """The first rows are the accumulators of a leaf, see `fusejit.ir.interpreter.summation`."""
+    groups = floordiv(loop.extent, count)
+    i, q = name("i"), name("q")
+    added = _merge(accs, i, (q + 1) * count + i)
+    statements: list[Stmt] = [
+        let("groups", groups),
+        over("q", name("groups") - 1, [over("i", count, added)]),
     ]
-    return [
-        *begin,
-        let("width", Call("lane_width", (Integer(loop.extent),))),
-        let("left", loop.extent),
-        While([], compute(">", "width", 1), halving),
-    ]
+    distance = 1
+    while distance < count:
+        pair = _merge(accs, i * (2 * distance), i * (2 * distance) + distance)
+        statements.append(over("i", count // (2 * distance), pair))
+        distance *= 2
+    whole = name("groups") * count
+    return [*statements, *_merged_in_turn(accs, whole - 1, loop.extent - whole)]
 
 
 def _merge(accs: Sequence[Accumulator], lower: Polynomial, upper: Polynomial) -> list[Stmt]:
     """One row of the scratch into another."""
     merge: list[Stmt] = []
-    for acc in plain(accs):
+    for acc in accs:
         stack = f"stack{acc.suffix}"
-        merged = acc.combine(Element(stack, lower), Element(stack, upper))
-        merge.append(StoreElement(stack, lower, merged))
-    return [sweep(merge)] if merge else []
+        places = [row * name("w") + name("c") for row in (lower, upper)]
+        merged = acc.combine(*(Element(stack, place) for place in places))
+        merge.append(StoreElement(stack, places[0], merged))
+    return [sweep(merge)]
 
 
 def short_row_limit(nest: LoopNest, row: LoopDim, loop: LoopDim) -> int:

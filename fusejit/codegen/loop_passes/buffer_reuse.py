@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
-from fusejit.codegen.analysis.chains import elements
+from fusejit.codegen.analysis.chains import elements, reads_memory
 from fusejit.codegen.analysis.kernel_statements import flat
-from fusejit.codegen.analysis.rewriting import with_bodies
+from fusejit.codegen.analysis.rewriting import subexpressions, with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loops.mentioned_names import memory_of, mentions
 from fusejit.ir.loops.nodes import (
@@ -154,6 +154,8 @@ def _accesses(
                 return None
             found += inner
         elif isinstance(s, Let):
+            if any(map(reads_memory, subexpressions(s.value))):
+                return None
             found += [((False, p, o), loops) for p, o in elements(s.value)]
         elif isinstance(s, StoreElement):
             found += [((False, p, o), loops) for p, o in elements(s.value)]

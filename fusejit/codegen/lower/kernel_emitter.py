@@ -9,15 +9,8 @@ from fusejit.codegen.bufferize.memrefs import Memory, MemRef, dense_strides, ext
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.loop_nests.accumulators import accumulators
 from fusejit.codegen.loop_nests.elementwise_nest import lower_elementwise
-from fusejit.codegen.loop_nests.loop_nest import (
-    LoopDim,
-    LoopNest,
-    Reference,
-    collapse_loops,
-    order_loops,
-    over,
-)
-from fusejit.codegen.loop_nests.reduction import lower_reduction
+from fusejit.codegen.loop_nests.loop_nest import LoopDim, LoopNest, Reference, over
+from fusejit.codegen.loop_nests.reduction import lower_reduction, order_reduction
 from fusejit.codegen.loop_nests.register_tile import register_tile
 from fusejit.codegen.loop_nests.scan import lower_scan
 from fusejit.codegen.lower.deferred_errors import deferred_status
@@ -49,6 +42,7 @@ from fusejit.ir.loops.nodes import (
 from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.loops.scalar_math import convert
 from fusejit.ir.ops import OUT_OF_BOUNDS_IF_RUN, Assert, GenericOp, HostCall, Store
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 
@@ -217,20 +211,17 @@ class KernelEmitter(KernelMemory):
         accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
         nest.starts = self._starts(op, nest)
-        order_loops(nest)
-        collapse_loops(nest, reductions=not any(a.is_ordered for a in accs))
-        reductions = [loop for loop in nest.loops if loop.is_reduction]
-        all_reduced = len(reductions) == len(nest.loops)
-        if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):
+        order_reduction(nest, accs)
+        all_reduced = all(loop.is_reduction for loop in nest.loops)
+        if len(nest.loops) > 1 and all_reduced and not any(a.is_ordered for a in accs):
             first, second = split_reduction(op)
             self.generic(first, [self._new_memref(r) for r in first.results])
             self.generic(second, targets)
             return
         self._copy_starts(op, targets)
-        shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
-        tag = self._name("_") if shared else ""
+        tag = self._name("_") if all_reduced else ""  # it is written into the kernel itself
         often = any(not region.is_tile for region in self.regions)
-        if shared and often and not nest.prefix:
+        if all_reduced and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
 
@@ -358,12 +349,14 @@ class KernelEmitter(KernelMemory):
 
 
 def _share_a_nest(op: GenericOp) -> bool:
-    """Whether the results of a reduction are written by one nest: all alike, or all in lanes."""
+    """Whether one nest writes the results of a reduction: all alike, or floats in one order."""
     kinds = [r.type.dtype.kind for r in op.results]
     combiners = [i.combiner for i in op.inits]
     if len(set(zip(combiners, kinds, strict=True))) == 1:
         return True
-    return set(kinds) == {"f"} and None not in combiners
+    rows = [COMBINERS[c] for c in combiners if c is not None]
+    orders = {(r.accumulators, r.in_pieces, r.in_rows) for r in rows if "f" in r.ordered}
+    return set(kinds) == {"f"} and None not in combiners and len(orders) <= 1
 
 
 def _gathered(source: MemRef, subscripts: Sequence[Expr]) -> Expr:

@@ -33,7 +33,6 @@ from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.fuse.grouping.forming import ControlGroupFn, Forming, Read, neighbour, why_joined
 from fusejit.fuse.grouping.order import in_order
 from fusejit.fuse.grouping.shared_loops import is_linear, may_be_shared, real_rank
-from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import definitions, used_values
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.reduction_starts import reaches_every_element
@@ -211,11 +210,7 @@ class _Grouping:
 
     def _may_join(self, op: GenericOp) -> bool:
         """Whether codegen can write the op for a tile: as one nest."""
-        if (
-            op.is_unfused
-            or op.payload.has_extract()
-            or (is_ordered(op) and len(op.reduction_dims) > 1)
-        ):
+        if op.is_unfused or op.payload.has_extract():
             return False
         for at, init in enumerate(op.inits):
             if init.start is not None and (

@@ -14,18 +14,18 @@ same. What is left is elementwise, or a reduction with fewer dims: it folds, and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.tidy_operands import merge_operands
-from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import rewrite_generics
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
+from fusejit.ir.analysis.ordered import is_ordered
 from fusejit.ir.graph import Graph
-from fusejit.ir.interpreter.summation import FEWEST
 from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
@@ -33,10 +33,11 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 _MAX_POINTS = 16
 _MAX_OPERANDS = 32
 _MAX_INSTRS = 128
+_MORE_OF_ONE_NUMBER = 4  # times as many, where the result is a number: a window of a loop
 
 
 def unroll_small_reductions(graph: Graph) -> Graph:
-    """Unroll reduction dims of at most 16 points in all, where the payload stays short."""
+    """Unroll reduction dims of few points in all, where the payload stays short."""
 
     def rewrite(op: GenericOp) -> GenericOp:
         dims = [] if op.is_fixed else _small_dims(op)
@@ -54,28 +55,28 @@ def why_not_unrolled(op: GenericOp) -> str:
     reduced = set(op.reduction_dims)
     if any(i.combiner is None or i.map.dims() & reduced for i in op.inits):
         return "a result is written at every point"
-    if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
-        return "partial results of a deviation cannot be combined alone"
     return ""
 
 
 def _small_dims(op: GenericOp) -> list[int]:
-    """The reduction dims to unroll, from the first to the last."""
+    """The reduction dims to unroll; of an op whose order shows, all or none."""
     if why_not_unrolled(op):
         return []
     payload, ordered = op.payload, is_ordered(op)
+    more = _MORE_OF_ONE_NUMBER if len(op.reduction_dims) == len(op.domain) else 1
     points = 1
     dims: list[int] = []
-    for d in reversed(op.reduction_dims):  # the last dim is reduced first
+    for d in reversed(op.reduction_dims):
         size = op.domain[d].as_constant()
-        if size is None or not 0 < size * points <= _MAX_POINTS:
+        if size is None or not 0 < size * points <= more * _MAX_POINTS:
             if ordered:
-                break
+                return []
             continue
         points *= size
         dims.append(d)
     moving = sum(bool(o.map.dims() & set(dims)) for o in op.inputs)
-    if moving * points > _MAX_OPERANDS or (len(payload.instrs) + 1) * points > _MAX_INSTRS:
+    instrs = (len(payload.instrs) + 1) * points
+    if moving * points > more * _MAX_OPERANDS or instrs > more * _MAX_INSTRS:
         return []
     return sorted(dims)
 
@@ -108,13 +109,7 @@ def unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
         assert init.combiner is not None
         row = COMBINERS[init.combiner]
         refs = [builder.cast(y[at], dtype) for y in yielded]
-        for d in reversed(dims):  # the last dim first
-            size = sizes[d]
-            refs = [
-                _combined(builder, row, refs[k : k + size], dtype)
-                for k in range(0, len(refs), size)
-            ]
-        results += refs
+        results.append(_combined(builder, row, refs, dtype))
     new = replace(
         op,
         domain=tuple(op.domain[d] for d in kept),
@@ -141,22 +136,19 @@ def _without_negative_zeros(op: GenericOp) -> Payload:
 
 
 def _combined(builder: PayloadBuilder, row: Combiner, refs: list[int], dtype: np.dtype) -> int:
-    """Sums of `FEWEST` and more as a halving tree, the rest from the first to the last.
+    """As many as a tree has accumulators, and more, as a leaf of it; else one after the other.
 
-    The tree of `fusejit.ir.interpreter.summation` has 128 lanes; those that are empty add 0.0,
-    which changes no sum but that of -0.0 alone, and the combiner that stays starts from 0.0 too.
+    The combiner that stays starts from 0.0, which only shows where the sum is -0.0.
     """
-    if row.name != "add" or len(refs) < FEWEST:
-        total = refs[0]
-        for ref in refs[1:]:
-            total = builder.op(row.scalar_op, (total, ref), dtype)
-        return total
-    lanes = list(refs)
-    width = 1 << (len(lanes) - 1).bit_length()
-    while width > 1:
-        width //= 2
-        for j in range(width):
-            if j + width < len(lanes):
-                lanes[j] = builder.op(row.scalar_op, (lanes[j], lanes[j + width]), dtype)
-        del lanes[width:]
-    return lanes[0]
+
+    def merged(left: int, right: int) -> int:
+        return builder.op(row.scalar_op, (left, right), dtype)
+
+    count = row.accumulators if dtype.kind in row.ordered else 0
+    if not 0 < count <= len(refs):
+        return functools.reduce(merged, refs)
+    whole = len(refs) - len(refs) % count
+    lanes = [functools.reduce(merged, refs[k:whole:count]) for k in range(count)]
+    while len(lanes) > 1:
+        lanes = list(map(merged, lanes[::2], lanes[1::2]))
+    return functools.reduce(merged, refs[whole:], lanes[0])

@@ -165,8 +165,6 @@ def require_separable(
         if is_reduced(op, d) and reassociates(op) and not reassociate:
             why = f"{name} is summed, and the order of a float sum shows in its bits"
             raise illegal(step, op.name, why, ["reassociate=True", *legal])
-    if any(i.combiner is not None and COMBINERS[i.combiner].of_numbers for i in op.inits):
-        raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
     why = why_not_sliceable(op, {*dims}, sizes)
     if why:
         raise illegal(step, op.name, why, legal)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.fuse.new_names import unused
-from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite_blocks import expand_ops
 from fusejit.fuse.tiling.illegal import illegal
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.ordered import is_ordered
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, GenericOp, Loop, Op, base_name, walk
 from fusejit.ir.types import IteratorType

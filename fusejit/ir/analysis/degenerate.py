@@ -35,8 +35,6 @@ def without_reductions(op: GenericOp) -> GenericOp:
     for init, ref, dtype in zip(op.inits, refs, dtypes, strict=True):
         if init.combiner is not None:
             row = COMBINERS[init.combiner]
-            if row.of_numbers:  # how far a number is from itself
-                ref = builder.op("subtract", (ref, ref), dtype)
             ref = builder.op(row.scalar_op, (builder.const(row.identity(dtype), dtype), ref), dtype)
             if init.start is not None:
                 at = len(op.inputs) + starts.index(init)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from fusejit.ir.interpreter.mapped_access import (
     scatter,
     uninitialised,
 )
-from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
+from fusejit.ir.interpreter.summation import BUFFER, pairwise_sum, piece_of_rows, sum_in_pieces
 from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
@@ -112,16 +113,12 @@ def _combine(
 ) -> None:
     """Reduce ``values`` over the dims that ``init_map`` lacks, and combine with what is there."""
     reduced = [d for d in range(values.ndim) if d not in init_map.dims()]
-    if combiner.name == "add" and values.dtype.kind == "f":
+    if not reduced:
         partial = values
-        for dim in reversed(reduced):
-            partial = np.expand_dims(ordered_sum_along(partial, dim), dim)
-    elif combiner.of_numbers:
-        partial = values - values
-        for dim in reduced:
-            partial = np.expand_dims(ordered_deviations_along(values, dim), dim)
+    elif combiner.in_tree and values.dtype.kind in combiner.ordered:
+        partial = _reduce_in_trees(combiner, values, reduced)
     else:
-        partial = _reduce_in_plain_order(combiner, values, reduced)
+        partial = _reduce_in_turn(combiner, values, reduced)
     before = gather(result, init_map, partial.shape, symbols)
     total = combine(combiner, before, partial)
     if reduced and combiner.is_extremum(total.dtype):
@@ -129,9 +126,21 @@ def _combine(
     scatter(result, init_map, total, symbols)
 
 
-def _reduce_in_plain_order(
-    combiner: Combiner, values: np.ndarray, reduced: Sequence[int]
-) -> np.ndarray:
+def _reduce_in_trees(combiner: Combiner, values: np.ndarray, reduced: Sequence[int]) -> np.ndarray:
+    """`pairwise_sum` over some dims, the last one running fastest; of all numbers or of pieces."""
+    kept = [d for d in range(values.ndim) if d not in reduced]
+    shape = tuple(1 if d in reduced else n for d, n in enumerate(values.shape))
+    count = prod(values.shape[d] for d in reduced)
+    numbers = values.transpose(*reduced, *kept).reshape(count, prod(shape))
+    if combiner.in_pieces:
+        piece = piece_of_rows(values.shape[reduced[-1]]) if combiner.in_rows else BUFFER
+        total = sum_in_pieces(numbers, piece)
+    else:
+        total = pairwise_sum(numbers, combiner.accumulators)
+    return np.asarray(total, values.dtype).reshape(shape)
+
+
+def _reduce_in_turn(combiner: Combiner, values: np.ndarray, reduced: Sequence[int]) -> np.ndarray:
     """Merge from the first element to the last, the last reduced dim running fastest."""
     shape = tuple(1 if d in reduced else n for d, n in enumerate(values.shape))
     total = np.full(shape, combiner.identity(values.dtype), values.dtype)

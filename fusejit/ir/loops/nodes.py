@@ -123,10 +123,14 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of `fusejit.codegen.intrinsics`; a pointer or an array is given by its name."""
+    """A function of `fusejit.codegen.intrinsics`; a pointer or an array is given by its name.
+
+    One that ``reads_memory`` loads elements that no `Element` says.
+    """
 
     function: str
     operands: tuple[Expr, ...]
+    reads_memory: bool = False
 
 
 Expr = Var | Number | Integer | Element | Field | Apply | Call

@@ -14,12 +14,14 @@ from fusejit.dataclass import dataclass, field
 class Combiner:
     """How a reduction merges two partial results.
 
-    ``ordered`` tells for which dtype kinds the order of merging shows in the bits, so that it is
-    the written-out order of `ir.interpreter.summation`; elsewhere any order gives the same result.
+    ``ordered`` tells for which dtype kinds the order of merging shows in the bits. There numbers
+    are merged in the order of the domain, the last reduction dim running fastest: one after the
+    other, or, if there are ``accumulators``, in the tree of `ir.interpreter.summation` that has so
+    many in each leaf. Elsewhere any order gives the same result.
 
-    ``of_numbers`` tells that partial results alone are not enough to merge them: the squared
-    deviations from a mean need the means and the counts as well. Such a combiner is for floats, one
-    reduction dim and no start; ``scalar_op`` says only what joins partial squares.
+    A tree may be one of a piece, as NumPy copies what it casts, and rows with gaps between them,
+    into a buffer first: of as many numbers, or ``in_rows`` whole rows of the last dim, as fit into
+    it. Pieces are merged one after the other.
     """
 
     name: str
@@ -27,7 +29,14 @@ class Combiner:
     scalar_op: str
     identities: Mapping[str, Any] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
-    of_numbers: bool = False
+    accumulators: int = 0
+    in_pieces: bool = False
+    in_rows: bool = False
+
+    @property
+    def in_tree(self) -> bool:
+        """Whether numbers whose order shows are merged in a tree."""
+        return self.accumulators > 0
 
     def is_extremum(self, dtype: np.dtype) -> bool:
         """Whether this is a maximum or minimum of floats: along axes, a zero is always 0.0."""
@@ -45,8 +54,14 @@ class Combiner:
         return info.min if self.name == "max" else info.max  # the largest "u" has all bits set
 
 
+_ZEROS = {"i": 0, "u": 0, "f": 0.0, "b": False}
+
 _COMBINERS: tuple[Combiner, ...] = (
-    Combiner("add", np.add, "add", {"i": 0, "u": 0, "f": 0.0, "b": False}, frozenset("f")),
+    Combiner("add", np.add, "add", _ZEROS, frozenset("f"), accumulators=8),
+    Combiner("add_parts", np.add, "add", _ZEROS, frozenset("f"), accumulators=4),
+    Combiner("add_in_pieces", np.add, "add", _ZEROS, frozenset("f"), 8, in_pieces=True),
+    Combiner("add_in_rows", np.add, "add", _ZEROS, frozenset("f"), 8, in_pieces=True, in_rows=True),
+    Combiner("add_in_turn", np.add, "add", _ZEROS, frozenset("f")),
     Combiner(
         "multiply", np.multiply, "multiply", {"i": 1, "u": 1, "f": 1.0, "b": True}, frozenset("f")
     ),
@@ -56,6 +71,5 @@ _COMBINERS: tuple[Combiner, ...] = (
     Combiner("or", np.logical_or, "logical_or", {"b": False}),
     Combiner("bitwise_and", np.bitwise_and, "bitwise_and", {"i": -1}),
     Combiner("bitwise_or", np.bitwise_or, "bitwise_or", {"i": 0, "u": 0}),
-    Combiner("deviations", np.add, "add", {"f": 0.0}, frozenset("f"), of_numbers=True),
 )
 COMBINERS: dict[str, Combiner] = {row.name: row for row in _COMBINERS}

@@ -142,9 +142,6 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
     return None
 
 
-_OF_NUMBERS = frozenset(name for name, row in COMBINERS.items() if row.of_numbers)
-
-
 def payload_yields_the_results(op: GenericOp) -> Iterator[str]:
     """One number per result, of its dtype; ``and`` and ``or`` combine bools."""
     if next(payload_refs_stand_after_their_definition(op), None):
@@ -160,8 +157,6 @@ def payload_yields_the_results(op: GenericOp) -> Iterator[str]:
             yield f"{init.combiner} combines bools, not {result.type.dtype}"
         if init.combiner in ("bitwise_and", "bitwise_or") and result.type.dtype.kind not in "iu":
             yield f"{init.combiner} combines integers, not {result.type.dtype}"
-        if init.combiner in _OF_NUMBERS and result.type.dtype.kind != "f":
-            yield f"{init.combiner} combines floats, not {result.type.dtype}"
 
 
 def result_types_match_their_maps(op: GenericOp) -> Iterator[str]:
@@ -186,10 +181,6 @@ def combiners_reduce_the_missing_dims(op: GenericOp) -> Iterator[str]:
             continue
         if init.combiner not in COMBINERS:
             yield f"{init.combiner!r} is not a combiner"
-        if init.combiner in _OF_NUMBERS and len(op.reduction_dims) > 1:
-            yield f"{init.combiner} reduces one dim, not {len(op.reduction_dims)}"
-        if init.combiner in _OF_NUMBERS and init.start is not None:
-            yield f"{init.combiner} cannot go on from a start"
         for dim, iterator in enumerate(op.iterators):
             occurs = dim in init.map.dims()
             if iterator is IteratorType.REDUCTION and occurs:

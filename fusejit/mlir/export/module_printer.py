@@ -52,7 +52,6 @@ from fusejit.mlir.export.patterns import (
     map_text,
 )
 from fusejit.mlir.export.plain_division import with_plain_division
-from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.size_printer import Ssa
 from fusejit.mlir.export.tensors import TensorPrinter
 
@@ -70,7 +69,7 @@ def mlir_text(graph: Graph) -> str:
     UnsupportedError
         Where MLIR's tensor operations cannot say it; the message has the op and the user's line.
     """
-    return _Emitter(with_plain_division(with_plain_reductions(graph))).text()
+    return _Emitter(with_plain_division(graph)).text()
 
 
 class _Emitter(TensorPrinter):

@@ -222,6 +222,12 @@ def _moving_axis(array: TracedArray, axis: int) -> tuple[int, int] | None:
     return None
 
 
+def merge_in_memory(array: TracedArray, outer: int, inner: int) -> bool:
+    """Whether NumPy goes along two axes as along one; along two that do not move at all, too."""
+    still = [_moving_axis(array, axis) is None for axis in (outer, inner)]
+    return all(still) if any(still) else _moves_as_one(array, outer, inner)
+
+
 def _is_diagonal(array: TracedArray, axis: int) -> bool:
     """Whether an axis moves along several of the storage."""
     return sum(axis in result.dims() for result in array.map.results) > 1

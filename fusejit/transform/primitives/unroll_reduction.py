@@ -67,14 +67,17 @@ def unroll_reduction(handle: H, *dims: Names, reassociate: bool = False, check: 
     if points > MAX_POINTS:
         why = f"{points} points are too many for one payload: at most {MAX_POINTS} are combined"
         raise illegal(step, op.name, why, ["tile first"])
-    is_last = op.reduction_dims[-len(numbers) :] == tuple(numbers)
-    if not is_last and reassociates(op) and not reassociate:
-        last = handle.dims[op.reduction_dims[-1]]
-        why = f"{last} is summed first, and the order of a float sum shows in its bits"
-        raise illegal(step, op.name, why, [f'unroll_reduction("{last}")', "reassociate=True"])
+    keeps_order = len(numbers) == len(op.reduction_dims) or not reassociates(op)
+    if not keeps_order and not reassociate:
+        summed = [handle.dims[d] for d in op.reduction_dims]
+        why = (
+            f"{', '.join(summed)} are summed as one, and the order of a float sum shows in its bits"
+        )
+        every = ", ".join(f'"{name}"' for name in summed)
+        raise illegal(step, op.name, why, [f"unroll_reduction({every})", "reassociate=True"])
     new = unrolled(op, numbers)
     graph = replaced(handle.schedule.graph, op, [new])
     left = [n for d, n in enumerate(handle.dims) if d not in numbers]
     what = f"{points} points of {base_name(op.name)} in its payload"
-    tag = "reassoc" if not is_last and reassociates(op) else "bits"
+    tag = "bits" if keeps_order else "reassoc"
     return handle.after(step, tag, what, graph, new, check=check, dims=left)

@@ -34,7 +34,6 @@ from fusejit.fuse.tiling.rules import (
     why_no_accumulators,
 )
 from fusejit.ir.ops import GenericOp
-from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.tiles import RegisterTile
 from fusejit.transform.core.arguments import primitive
 from fusejit.transform.core.base import BaseHandle, H, call
@@ -73,8 +72,6 @@ def vectorize(handle: H, dim: str, *, reassociate: bool = False, check: bool = T
         raise illegal(step, op.name, "it combines nothing: LLVM vectorizes such loops by itself")
     if why := why_no_accumulators(op):
         raise illegal(step, op.name, why)
-    if any(COMBINERS[i.combiner].of_numbers for i in op.inits if i.combiner is not None):
-        raise illegal(step, op.name, "partial results of a deviation cannot be combined alone")
     if reassociates(op) and not reassociate:
         why = "the order of a float sum shows in its bits"
         raise illegal(step, op.name, why, ["reassociate=True"])

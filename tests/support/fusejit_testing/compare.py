@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.interpreter.summation import BLOCK, LANES
+from fusejit.ir.interpreter.summation import ACCUMULATORS, ROUNDS
 from fusejit.ir.write_access import WriteAccess, mark
 
 
@@ -309,10 +309,9 @@ def gamma(roundings: int, dtype: np.dtype) -> float:
 
 
 def sum_roundings(n: int) -> int:
-    """Roundings on the longest path of `ir.interpreter.summation.ordered_sum` of ``n`` numbers."""
-    in_lane = -(-min(n, BLOCK) // LANES)
-    blocks = -(-n // BLOCK)
-    return in_lane + math.ceil(math.log2(LANES)) + (math.ceil(math.log2(blocks)) if blocks else 0)
+    """Roundings on the longest path of `ir.interpreter.summation.pairwise_sum` of ``n`` numbers."""
+    in_leaf = ROUNDS + math.ceil(math.log2(ACCUMULATORS)) + ACCUMULATORS
+    return in_leaf + math.ceil(math.log2(max(1, 2 * n / (ROUNDS * ACCUMULATORS))))
 
 
 def sum_bound(values: np.ndarray, axis: Any = None, dtype: Any = None) -> Any:

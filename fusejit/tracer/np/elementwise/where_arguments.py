@@ -85,7 +85,9 @@ def _wrap(function: Callable[..., Any], reduce: Callable[[_Call], Any]) -> None:
         has_defaults = _is_default(options["where"]) and options["initial"] is NO_VALUE
         if has_defaults or not args or not isinstance(args[0], TracedArray):
             return before(*args, **kwargs)
-        if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
+        has_initial = options["initial"] is not NO_VALUE
+        starts_from = function is np.prod and args[0].dtype.kind == "f" and has_initial
+        if args[0].dtype.kind == "c" or starts_from:
             rest = {k: v for k, v in kwargs.items() if k != "out"}
             return into(HOST_PRIMITIVES[function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}

@@ -27,6 +27,7 @@ from fusejit.tracer.np.reductions.over_axes import (
     sum_of,
 )
 from fusejit.tracer.np.reductions.statistics import count_above, degrees_lost, variance
+from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, contains_traced, dtype_argument
@@ -34,7 +35,9 @@ from fusejit.tracer.values.traced_primitives import primitive_of
 
 
 def chosen(array: TracedArray, number: float) -> tuple[TracedArray, TracedArray]:
-    """The array with ``number`` in place of NaN, and where NaN stands."""
+    """A copy of the array with ``number`` in place of NaN, and where NaN stands."""
+    if array.ndim > 1:
+        array = copy_of(array, array.dtype, array.sorted_order(), "copy", array.kind)
     missing = call_ufunc(np.isnan, array)
     return where(missing, array.dtype.type(number), array), missing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Init, ViewOp
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind, part_dtype
+from fusejit.ir.values import Value
 from fusejit.tracer.builder.layout import arrange
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.shapes import Varies, normal_order
@@ -20,7 +22,8 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.creation import array_from
 from fusejit.tracer.indexing.view_functions import kept_axes_map, normalize_axes, normalize_axis
 from fusejit.tracer.np.numbers.complex_parts import joined_parts, part_of
-from fusejit.tracer.ops.axis_order import Order, result_order
+from fusejit.tracer.np.reductions.order_of_sums import memory_order, steps_of_sum
+from fusejit.tracer.ops.axis_order import Order
 from fusejit.tracer.ops.elementwise_op import copy_of, emit_elementwise
 from fusejit.tracer.ops.stores import store_result
 from fusejit.tracer.program.fallback import Fallback, numpy_raises, numpy_warns
@@ -52,19 +55,22 @@ def reduce_array(
     keepdims: Any,
     dtype: np.dtype,
     may_be_empty: bool,
+    layout: TracedArray | None = None,
 ) -> TracedArray:
-    """One generic op whose reduced axes are reduction dims, elements cast to ``dtype`` first.
+    """Generic ops whose reduced axes are reduction dims, elements cast to ``dtype`` first.
 
-    A sum of complex numbers is that of the real and that of the imaginary parts.
+    Sums of floats are added in NumPy's order: in a tree along the axes that are innermost in
+    memory, and the totals of these, or whole rows, in turn, as numbers are multiplied for products.
+    A sum of complex numbers is that of the real and that of the imaginary parts; the array of both
+    has the ``layout`` that counts.
     """
     if dtype.kind == "c":
         if combiner != "add":
             raise Fallback(f"np.{name} of {dtype}")
         whole = copy_of(array, dtype, None, "astype", array.kind) if array.dtype != dtype else array
+        options = (axis, keepdims, part_dtype(dtype), True, array)
         sums = [
-            reduce_array(
-                part_of(whole, part), name, combiner, axis, keepdims, part_dtype(dtype), True
-            )
+            reduce_array(part_of(whole, part), name, "add_parts", *options)
             for part in ("real", "imag")
         ]
         return joined_parts(*sums)
@@ -78,40 +84,70 @@ def reduce_array(
             if decisions.is_empty(array.extents[a], name):
                 raise numpy_raises("ValueError: zero-size array to reduction operation")
     kept = tuple(a for a in range(rank) if a not in reduced)
-    domain = tuple(map(decisions.canonical, array.extents))
-    builder = PayloadBuilder([array.dtype], [dtype])
-    payload = builder.finish([builder.cast(0, dtype)])
-    order = _kept_order(trace, array, kept)
-    result = trace.new_value(
-        dtype,
-        tuple(domain[a] for a in kept),
-        Kind.ARRAY if kept else Kind.SCALAR,
-        order,
-    )
-    inputs = (GraphOperand(array.value(), IndexingMap.identity(rank)),)
-    init = Init(IndexingMap.select(rank, kept), combiner)
-    trace.emit_generic(name, result, inputs, payload, domain=domain, reduced=reduced, init=init)
+    is_ordered = dtype.kind in COMBINERS[combiner].ordered
+    layout = array if layout is None else layout
+    order = memory_order(layout) if is_ordered or len(kept) > 1 else tuple(range(rank))
+    steps = [(combiner, tuple(a for a in order if a in reduced))]
+    if is_ordered and COMBINERS[combiner].in_tree:
+        steps = steps_of_sum(layout, combiner, order, reduced, casts=array.dtype != dtype)
+    result, axes = array.value(), tuple(range(rank))
+    for combined, over in steps:
+        result, axes = _reduced(trace, name, combined, result, axes, over, dtype, order)
     if not keepdims or not rank:
         return TracedArray.of_value(trace, result)
-    extents = tuple(AffineExpr.const(1) if a in reduced else domain[a] for a in range(rank))
-    expanded = None if order is None else arrange([kept[a] for a in order], rank)
+    extents = tuple(
+        AffineExpr.const(1) if a in reduced else decisions.canonical(array.extents[a])
+        for a in range(rank)
+    )
+    expanded = None if result.order is None else arrange([kept[a] for a in result.order], rank)
     wide = trace.new_value(dtype, extents, Kind.ARRAY, expanded)
     trace.emit(ViewOp(results=(wide,), source=result, map=kept_axes_map(rank, reduced)))
     return TracedArray.of_value(trace, wide)
 
 
-def _kept_order(trace: Trace, array: TracedArray, kept: tuple[int, ...]) -> Order:
+def _reduced(
+    trace: Trace,
+    name: str,
+    combiner: str,
+    source: Value,
+    axes: tuple[int, ...],
+    over: Sequence[int],
+    dtype: np.dtype,
+    order: Sequence[int],
+) -> tuple[Value, tuple[int, ...]]:
+    """One generic op that reduces some axes of a value, and the axes that are left.
+
+    ``axes`` says which axes of the array the value has, and ``order`` how they lie in memory.
+    """
+    extents = dict(zip(axes, map(trace.decisions.canonical, source.type.extents), strict=True))
+    kept = tuple(a for a in axes if a not in over)
+    dims = axes if list(over) == sorted(over) else (*kept, *over)
+    builder = PayloadBuilder([source.type.dtype], [dtype])
+    payload = builder.finish([builder.cast(0, dtype)])
+    result = trace.new_value(
+        dtype,
+        tuple(extents[a] for a in kept),
+        Kind.ARRAY if kept else Kind.SCALAR,
+        _kept_order(trace, extents, kept, order),
+    )
+    operand_map = IndexingMap(len(dims), tuple(AffineExpr.dim(dims.index(a)) for a in axes))
+    trace.emit_generic(
+        name,
+        result,
+        (GraphOperand(source, operand_map),),
+        payload,
+        domain=tuple(extents[a] for a in dims),
+        reduced=tuple(dims.index(a) for a in over),
+        init=Init(IndexingMap.select(len(dims), [dims.index(a) for a in kept]), combiner),
+    )
+    return result, kept
+
+
+def _kept_order(
+    trace: Trace, extents: Mapping[int, AffineExpr], kept: Sequence[int], order: Sequence[int]
+) -> Order:
     """The axis order of a reduction's result: that of its operand, the reduced axes left out."""
-    if len(kept) < 2:
-        return None
-    order = result_order(trace, [array], array.extents)
-    if order is None:
-        return None
-    long = [
-        kept.index(a)
-        for a in order
-        if a in kept and trace.decisions.constant(array.extents[a]) != 1
-    ]
+    long = [kept.index(a) for a in order if a in kept and trace.decisions.constant(extents[a]) != 1]
     return normal_order(arrange(long, len(kept)))
 
 
@@ -122,6 +158,17 @@ def arguments(name: str, a: Any, unsupported_arguments: dict[str, Any]) -> Trace
             remedy = _REMEDIES.get(key, MOVE_OUTSIDE)
             raise unsupported(f"calls np.{name} with {key}=, which is not traced", remedy)
     return array_from(a)
+
+
+def of_out(wanted: np.dtype, dtype: Any, out: Any) -> np.dtype:
+    """The dtype in which NumPy adds: that of ``out=``, if that is given and ``dtype=`` is not."""
+    if isinstance(out, tuple):
+        (out,) = out
+    if dtype is not None or not isinstance(out, TracedArray) or out.dtype == wanted:
+        return wanted
+    if wanted.kind == "c" or out.dtype.kind not in ("iu" if wanted.kind in "iu" else "f"):
+        raise Fallback(f"numbers of {wanted} are added in {out.dtype}, that of out=")
+    return out.dtype
 
 
 def into(result: TracedArray, out: Any) -> TracedArray:
@@ -169,6 +216,7 @@ def sum_of(
     """``out[i] = sum_k a[i, k]`` in NumPy's accumulation dtype."""
     array = arguments("sum", a, {"initial": initial, "where": where})
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
+    wanted = of_out(wanted, dtype, out)
     combiner = "or" if wanted == BOOL else "add"
     return into(reduce_array(array, "sum", combiner, axis, is_true(keepdims), wanted, True), out)
 
@@ -233,6 +281,8 @@ def mean_of(
     array = arguments("mean", a, {"where": where})
     count = count_of_elements(array, axis, "mean")
     wanted = mean_dtype(array, dtype, "mean")
+    if array.dtype.kind == "f":
+        wanted = of_out(wanted, dtype, out)
     total = reduce_array(array, "mean", "add", axis, is_true(keepdims), wanted, True)
     return into(quotient(total, count, "mean"), out)
 

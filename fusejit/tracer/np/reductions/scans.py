@@ -25,7 +25,7 @@ from fusejit.tracer.indexing.creation import array_from
 from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.np.arrays.joins import concatenate
 from fusejit.tracer.np.reductions.nan_functions import chosen
-from fusejit.tracer.np.reductions.over_axes import accumulate_dtype, into, one_axis
+from fusejit.tracer.np.reductions.over_axes import accumulate_dtype, into, of_out, one_axis
 from fusejit.tracer.ops.axis_order import result_order
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.program.fallback import numpy_raises
@@ -75,7 +75,7 @@ def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> Tra
     if wanted == BOOL:
         what = f"np.{ufunc.__name__}.accumulate of bools as bools is not traced"
         raise unsupported(what, "use np.logical_or.accumulate, or convert to integers")
-    return into(accumulate(array, ufunc, at, wanted), out)
+    return into(accumulate(array, ufunc, at, of_out(wanted, dtype, out)), out)
 
 
 @primitive(np.cumsum, complex=True)

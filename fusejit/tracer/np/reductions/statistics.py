@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.builder.primitives import HOST_PRIMITIVES, primitive
+from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.indexing.creation import array_from
-from fusejit.tracer.indexing.view_functions import normalize_axes
 from fusejit.tracer.np.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.np.reductions.over_axes import (
     NO_VALUE,
@@ -21,6 +20,7 @@ from fusejit.tracer.np.reductions.over_axes import (
     max_of,
     mean_dtype,
     min_of,
+    of_out,
     quotient,
     reduce_array,
     register_reduce,
@@ -53,7 +53,7 @@ def _spread(function: Any) -> Callable[..., TracedArray]:
     ) -> TracedArray:
         array = arguments(name, a, {"where": where, "mean": mean})
         lost = degrees_lost(ddof, correction)
-        found = _variance(array, name, axis, dtype, lost, keepdims)
+        found = _variance(array, name, axis, dtype, lost, keepdims, out)
         return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
 
     @primitive(getattr(np.ndarray, name))
@@ -113,7 +113,13 @@ def _degrees(count: Any, ddof: Any) -> Any:
 
 
 def _variance(
-    array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
+    array: TracedArray,
+    name: str,
+    axis: Any,
+    dtype: Any,
+    ddof: Any,
+    keepdims: Any,
+    out: Any,
 ) -> TracedArray:
     """``sum((a - mean(a)) ** 2) / (count - ddof)``, in two passes as NumPy does.
 
@@ -121,16 +127,11 @@ def _variance(
     """
     count = count_above(array, axis, name, ddof)
     wanted = mean_dtype(array, dtype, name)
-    axes = normalize_axes(axis, array.ndim)
-    is_usual = wanted == mean_dtype(array, None, name)  # else NumPy rounds the mean alone
-    is_column = len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1)
-    if is_usual and wanted.kind == "f" and is_column:
-        # one pass; along rows, which stay in cache, two passes are faster
-        squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
-        return quotient(squares, _degrees(count, ddof), name)
     total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)
     distance = apply_ufunc(np.subtract, (array, quotient(total, count, f"{name}.mean")))
     square = apply_ufunc(np.square, (distance,))
+    if array.dtype.kind == "f":
+        wanted = of_out(wanted, dtype, out)
     total = reduce_array(square, name, "add", axis, is_true(keepdims), wanted, True)
     return quotient(total, _degrees(count, ddof), name)
 
@@ -166,13 +167,10 @@ def product(
     initial: Any = NO_VALUE,
     where: Any = NO_VALUE,
 ) -> TracedArray:
-    """``out[i] = prod_k a[i, k]`` in NumPy's accumulation dtype; of floats NumPy computes it."""
+    """``out[i] = prod_k a[i, k]`` in NumPy's accumulation dtype."""
     array = arguments("prod", a, {"initial": initial, "where": where})
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
-    if wanted.kind == "f":
-        options: dict[str, Any] = {"axis": axis, "keepdims": is_true(keepdims)}
-        options |= {} if dtype is None else {"dtype": wanted}
-        return into(HOST_PRIMITIVES[np.prod](array, **options), out)
+    wanted = of_out(wanted, dtype, out)
     combiner = "and" if wanted == BOOL else "multiply"
     return into(reduce_array(array, "prod", combiner, axis, is_true(keepdims), wanted, True), out)
 

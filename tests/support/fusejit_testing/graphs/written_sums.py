@@ -1,7 +1,6 @@
-"""NumPy with the two liberties that fusejit takes written out, so that programs compare bit by bit.
+"""NumPy with the liberty that fusejit takes written out, so that programs compare bit by bit.
 
-`numpy_as_written` is NumPy, except that float sums, means and variances add in the order of
-`fusejit.ir.interpreter.summation` and that extrema take 0.0 as larger than -0.0.
+`numpy_as_written` is NumPy, except that extrema take 0.0 as larger than -0.0.
 """
 
 from __future__ import annotations
@@ -11,18 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
 from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
-
-
-def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:
-    axes = range(a.ndim) if axis is None else list(np.atleast_1d(axis))
-    total = a.astype(dtype)
-    if not axes:
-        return np.asarray(total + total.dtype.type(0))
-    for at in sorted((int(x) % a.ndim for x in axes), reverse=True):
-        total = ordered_sum_along(total, at)
-    return total
 
 
 def _like(a: np.ndarray, bits: np.ndarray) -> Any:
@@ -30,38 +18,6 @@ def _like(a: np.ndarray, bits: np.ndarray) -> Any:
     result = np.copy(a, order="K") if isinstance(a, np.ndarray) else np.empty((), bits.dtype)
     result[...] = np.asarray(bits).reshape(result.shape)
     return result if isinstance(a, np.ndarray) else result[()]
-
-
-def _sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    result = np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims)
-    if result.dtype.kind != "f":
-        return result
-    return _like(result, _ordered(np.asarray(a), axis, result.dtype))
-
-
-def _mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    result = np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims)
-    a = np.asarray(a)
-    total = _ordered(a, axis, result.dtype)
-    count = np.int64(a.size // max(1, total.size))
-    return _like(result, np.true_divide(total, count).astype(result.dtype))
-
-
-def _var(a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
-    result = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
-    a = np.asarray(a)
-    axes = list(range(a.ndim)) if axis is None else list(np.atleast_1d(axis))
-    if len(axes) == 1 and (a.ndim == 1 or axes[0] % a.ndim < a.ndim - 1):
-        squares = ordered_deviations_along(a.astype(result.dtype), axes[0])
-    else:
-        mean = _mean(a, axis, result.dtype, keepdims=True)
-        squares = _ordered(np.square(a - mean), axis, result.dtype)
-    count = a.size // max(1, squares.size) - ddof
-    return _like(result, np.true_divide(squares, count).astype(result.dtype))
-
-
-def _std(a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
-    return np.sqrt(_var(a, axis, dtype, ddof, keepdims))
 
 
 def _extremum(name: str) -> Any:
@@ -102,10 +58,6 @@ class _NumPyAsWritten(SimpleNamespace):
 
 
 numpy_as_written = _NumPyAsWritten(
-    sum=_sum,
-    mean=_mean,
-    var=_var,
-    std=_std,
     maximum=_extremum("maximum"),
     minimum=_extremum("minimum"),
     max=_reduced_extremum("maximum"),
