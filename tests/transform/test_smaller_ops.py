@@ -52,20 +52,20 @@ def test_unroll_reduction_of_other_dims() -> None:
 
 def test_unroll_reduction_of_what_is_summed_last() -> None:
     h = schedule(windows, A)["sum"]
-    message = r"l is summed first, .*; legal: unroll_reduction\(\"l\"\) or reassociate=True"
+    legal = r"legal: unroll_reduction\(\"k\", \"l\"\) or reassociate=True"
+    message = f"k, l are summed as one, .*; {legal}"
     with pytest.raises(ScheduleError, match=message):
         h.unroll_reduction("k")
     assert h.unroll_reduction("k", reassociate=True).schedule.steps[0].tag == "reassoc"
-    assert h.unroll_reduction("l").unroll_reduction("k").op.is_elementwise
+    assert h.unroll_reduction("k", "l").op.is_elementwise
 
 
 def test_unroll_reduction() -> None:
     check(windows, "mn", lambda s: s["sum"].unroll_reduction("l", "k"))
-    check(windows, "mn", lambda s: s["sum"].unroll_reduction("l"))
     again = ("f8", "i4")
     unrolled: Recipe = lambda s: s["sum"].unroll_reduction("k", reassociate=True)  # noqa: E731
     check(windows, "mn", unrolled, dtypes=again, tag="reassoc")
-    check(windows, "mn", lambda s: s["sum"].tile(i=4).unroll_reduction("l"), dtypes=again)
+    check(windows, "mn", lambda s: s["sum"].tile(i=4).unroll_reduction("k", "l"), dtypes=again)
 
 
 # --------------------------------------------------------------------------------------- collapse
@@ -210,14 +210,18 @@ def test_decompose_of_what_is_small() -> None:
 
 
 def test_decompose() -> None:
-    h = check(windows, "mn", lambda s: s["sum"].decompose())
+    with pytest.raises(ScheduleError, match=r"summed as one, .*; legal: reassociate=True"):
+        schedule(windows, A)["sum"].decompose()
+    h = check(windows, "mn", lambda s: s["sum"].decompose(reassociate=True), tag="reassoc")
     assert h.dims == ("i", "j", "k", "l")
     assert h.op.name == "sum_l"
     assert h.schedule["sum_k"].dims == ("i", "j", "k")
     check(
         whole,
         "mn",
-        lambda s: s["sum"].decompose().schedule["sum_i"].split(i=3, reassociate=True),
+        lambda s: (
+            s["sum"].decompose(reassociate=True).schedule["sum_i"].split(i=3, reassociate=True)
+        ),
         tag="reassoc",
     )
     both: Recipe = lambda s: s["maximum"].fuse_siblings("multiply").decompose()  # noqa: E731

@@ -29,6 +29,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import operand
 from fusejit.ir.loops.mentioned_names import all_mentioned, given_names, memory_of, parts
 from fusejit.ir.loops.nodes import (
+    Call,
     Element,
     Expr,
     For,
@@ -301,6 +302,9 @@ class _Integers:
     def expression(self, expr: Expr) -> Expr:
         if isinstance(expr, Element):
             return replace(expr, offset=self.offset(expr.pointer, expr.offset))
+        if isinstance(expr, Call) and expr.reads_memory:
+            pointer, start, *others = expr.operands
+            return replace(expr, operands=(pointer, self.bound(start), *others))
         return with_operands(expr, self.expression)
 
     def offset(self, pointer: Pointer, offset: Polynomial) -> Polynomial:

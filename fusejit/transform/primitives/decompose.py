@@ -4,7 +4,7 @@
 >>> print(h.show())
 %v0 = generic "sum" domain (s0, s1) iterators (reduction, reduction) ins (%v1) outs (add [(d0,
     d1) -> ()]) { yield in0 } : f64 scalar
->>> h = h.decompose()
+>>> h = h.decompose(reassociate=True)
 >>> print(h.show())
 %v0_partial = generic "sum_j" domain (s0, s1) iterators (parallel, reduction) ins (%v1) outs
     (add [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64
@@ -15,8 +15,8 @@
 Rule, the first that applies: an op with several results becomes one op for each. A convolution with
 a window dim of extent 1 loses this dim, and the dim of the image if that has extent 1 too, with the
 axes of the operands: `specialize` finds the 1-D convolution that a 2-D one is then. A reduction of
-several dims becomes one for each, the last one first. All keep their bits. Source: MLIR's
-``transform.structured.decompose``.
+several dims becomes one for each, the last one first. All keep their bits, but sums of floats do
+not: several dims are summed as one. Source: MLIR's ``transform.structured.decompose``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.new_names import unused
 from fusejit.fuse.reshaping.unit_dims import without_dims
 from fusejit.fuse.tiling.illegal import illegal
-from fusejit.fuse.tiling.rules import is_reduced, names_of, replaced, require_loops
+from fusejit.fuse.tiling.rules import is_reduced, names_of, reassociates, replaced, require_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.split_generic import one_result_each, split_reduction
 from fusejit.ir.indexing_map import IndexingMap
@@ -39,11 +39,13 @@ from fusejit.transform.core.base import H
 
 
 @primitive
-def decompose(handle: H, *, check: bool = True) -> H:
+def decompose(handle: H, *, reassociate: bool = False, check: bool = True) -> H:
     """Make several ops of one; the first of them is returned.
 
     Parameters
     ----------
+    reassociate : bool, optional
+        Whether sums of floats may be added in another order.
     check : bool, optional
         False: do not compare with the op before on small arrays.
 
@@ -52,7 +54,7 @@ def decompose(handle: H, *, check: bool = True) -> H:
     ScheduleError
         If no rule of the module applies.
     """
-    step, op, dims = "decompose()", handle.op, handle.dims
+    step, op, dims, tag = "decompose()", handle.op, handle.dims, "bits"
     require_loops(op, step)
     if IteratorType.SEQUENTIAL in op.iterators:
         raise illegal(step, op.name, "it runs in sequence")
@@ -65,6 +67,11 @@ def decompose(handle: H, *, check: bool = True) -> H:
         parts = _without_unit_axes(without_dims(replace(op, is_named=False), windows))
         names = [tuple(n for d, n in enumerate(dims) if d not in windows)]
     elif len(op.reduction_dims) > 1 and all(is_reduced(op, d) for d in op.reduction_dims):
+        if reassociates(op):
+            tag = "reassoc"
+            if not reassociate:
+                why = "its dims are summed as one, and the order of a float sum shows in its bits"
+                raise illegal(step, op.name, why, ["reassociate=True"])
         endings = [dims[d] for d in reversed(op.reduction_dims)]
         ops, rest = [], op
         while len(rest.reduction_dims) > 1:
@@ -80,7 +87,7 @@ def decompose(handle: H, *, check: bool = True) -> H:
     what = f"{base_name(op.name)} is {', '.join(base_name(part.name) for part in generic)}"
     others = {part.results[0]: known for part, known in zip(generic, names, strict=True)}
     return handle.after(
-        step, "bits", what, graph, generic[0], check=check, dims=names[0], others=others
+        step, tag, what, graph, generic[0], check=check, dims=names[0], others=others
     )
 
 

@@ -10,8 +10,8 @@
     f64
 
 Rule: the dims are reduced and have known extents, with at most 64 points in all. Terms are combined
-in the order in which the reduction combines them, where that shows in the bits: the last dim first.
-For a dim before others that are still reduced, ``reassociate=True``. What is left has fewer loops,
+in the order in which the reduction combines them. Where that shows in the bits, all dims are summed
+as one: some of them alone are unrolled with ``reassociate=True``. What is left has fewer loops,
 and is elementwise if no reduced dim is left. Source: MLIR's ``transform.loop.unroll``.
 """
 

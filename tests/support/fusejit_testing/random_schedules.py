@@ -64,7 +64,7 @@ STEPS: tuple[tuple[int, Step], ...] = (
     (1, lambda op, r: op.expand(reassociate=True, **one(op, r, 2, 3, 4))),
     (1, lambda op, r: op.fold_unit_dims()),
     (1, lambda op, r: op.fuse_siblings(some_name(op, r))),
-    (1, lambda op, r: op.decompose()),
+    (1, lambda op, r: op.decompose(reassociate=True)),
     (1, lambda op, r: op.specialize(reassociate=True)),
     (1, lambda op, r: op.generalize(reassociate=r.random() < 0.5)),
     (1, lambda op, r: op.to_library()),

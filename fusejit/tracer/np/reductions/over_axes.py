@@ -90,9 +90,11 @@ def reduce_array(
     steps = [(combiner, tuple(a for a in order if a in reduced))]
     if is_ordered and COMBINERS[combiner].in_tree:
         steps = steps_of_sum(layout, combiner, order, reduced, casts=array.dtype != dtype)
-    result, axes = array.value(), tuple(range(rank))
+    source: TracedArray | Value = array
+    axes = tuple(range(rank))
     for combined, over in steps:
-        result, axes = _reduced(trace, name, combined, result, axes, over, dtype, order)
+        source = result = _reduced(trace, name, combined, source, axes, over, dtype, order)
+        axes = tuple(a for a in axes if a not in over)
     if not keepdims or not rank:
         return TracedArray.of_value(trace, result)
     extents = tuple(
@@ -109,38 +111,40 @@ def _reduced(
     trace: Trace,
     name: str,
     combiner: str,
-    source: Value,
+    source: TracedArray | Value,
     axes: tuple[int, ...],
     over: Sequence[int],
     dtype: np.dtype,
     order: Sequence[int],
-) -> tuple[Value, tuple[int, ...]]:
-    """One generic op that reduces some axes of a value, and the axes that are left.
+) -> Value:
+    """One generic op that reduces some axes of an array, or of what others have left of it.
 
-    ``axes`` says which axes of the array the value has, and ``order`` how they lie in memory.
+    ``axes`` says which axes are left, and ``order`` how they lie in memory.
     """
-    extents = dict(zip(axes, map(trace.decisions.canonical, source.type.extents), strict=True))
+    known = source.extents if isinstance(source, TracedArray) else source.type.extents
+    extents = dict(zip(axes, map(trace.decisions.canonical, known), strict=True))
     kept = tuple(a for a in axes if a not in over)
     dims = axes if list(over) == sorted(over) else (*kept, *over)
-    builder = PayloadBuilder([source.type.dtype], [dtype])
-    payload = builder.finish([builder.cast(0, dtype)])
     result = trace.new_value(
         dtype,
         tuple(extents[a] for a in kept),
         Kind.ARRAY if kept else Kind.SCALAR,
         _kept_order(trace, extents, kept, order),
     )
+    value = source.value() if isinstance(source, TracedArray) else source
+    builder = PayloadBuilder([value.type.dtype], [dtype])
+    payload = builder.finish([builder.cast(0, dtype)])
     operand_map = IndexingMap(len(dims), tuple(AffineExpr.dim(dims.index(a)) for a in axes))
     trace.emit_generic(
         name,
         result,
-        (GraphOperand(source, operand_map),),
+        (GraphOperand(value, operand_map),),
         payload,
         domain=tuple(extents[a] for a in dims),
         reduced=tuple(dims.index(a) for a in over),
         init=Init(IndexingMap.select(len(dims), [dims.index(a) for a in kept]), combiner),
     )
-    return result, kept
+    return result
 
 
 def _kept_order(
@@ -166,7 +170,7 @@ def of_out(wanted: np.dtype, dtype: Any, out: Any) -> np.dtype:
         (out,) = out
     if dtype is not None or not isinstance(out, TracedArray) or out.dtype == wanted:
         return wanted
-    if wanted.kind == "c" or out.dtype.kind not in ("iu" if wanted.kind in "iu" else "f"):
+    if wanted.kind not in "iuf" or out.dtype.kind not in ("f" if wanted.kind == "f" else "iuf"):
         raise Fallback(f"numbers of {wanted} are added in {out.dtype}, that of out=")
     return out.dtype
 
