@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit_testing.compare import Bound, sum_bound
+from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate
 
 AXES: dict[int, list[Any]] = {
@@ -35,21 +35,6 @@ def numbers(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> np.ndarray:
     return np.array(rng.normal(size=shape), dtype, order=order)
 
 
-def error_of_sum(x: np.ndarray, axis: Any, keepdims: bool, dtype: Any, mean: bool = False) -> Any:
-    """The bound for a sum or mean of ``x`` in ``dtype``, in the shape of the result."""
-    if np.dtype(dtype).kind != "f" or axis == ():
-        return 0.0
-    bound = np.asarray(sum_bound(x, axis, dtype))
-    if mean:
-        axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
-        bound = bound / np.prod([x.shape[a] for a in axes])
-    return np.expand_dims(bound, _axes(axis, x.ndim)) if keepdims else bound
-
-
-def _axes(axis: Any, rank: int) -> tuple[int, ...]:
-    return tuple(range(rank)) if axis is None else tuple(int(a) for a in np.atleast_1d(axis))
-
-
 @pytest.mark.parametrize("rank", [0, 1, 2, 3])
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -59,7 +44,7 @@ def test_axes(rank: int, keepdims: bool, order: str) -> None:
 
 
 def check_axis(axis: Any, keepdims: bool, arrays: list[np.ndarray]) -> None:
-    """Extrema at both sizes; sums and means within the bound of each array."""
+    """Extrema at both sizes; sums and means to the bit."""
 
     def extrema(x: Any) -> Any:
         return np.max(x, axis=axis, keepdims=keepdims), x.min(axis=axis, keepdims=keepdims)
@@ -72,8 +57,8 @@ def check_axis(axis: Any, keepdims: bool, arrays: list[np.ndarray]) -> None:
 
     check(extrema, *((x,) for x in arrays))
     for x in arrays:
-        check(total, (x,), bound=Bound(1, error_of_sum(x, axis, keepdims, "f8")))
-        check(mean, (x,), bound=Bound(1, error_of_sum(x, axis, keepdims, "f8", True)))
+        check(total, (x,))
+        check(mean, (x,))
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
@@ -81,9 +66,7 @@ def check_axis(axis: Any, keepdims: bool, arrays: list[np.ndarray]) -> None:
 def test_jitted(axis: Any, dtype: str) -> None:
     """Jitted, unjitted and interpreted sums have the same bits at every size."""
     x, other = numbers((5, 70), dtype), numbers((40, 11), dtype)
-    unit = {"f8": 1e-14, "f4": 1e-5}.get(dtype, 0.0)
-    bound = Bound(absolute=unit * (float(np.abs(other).astype(float).sum()) + 100))
-    check(lambda x: np.sum(x, axis=axis), (x,), (other,), jit=True, bound=bound)
+    check(lambda x: np.sum(x, axis=axis), (x,), (other,), jit=True)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -102,14 +85,11 @@ def test_extrema_and_sums_of_views_jitted(axis: int) -> None:
 def test_dtypes(dtype: str) -> None:
     """Small integers are summed in 64 bits, bools are counted, means of integers are float64."""
     x = numbers((6, 5), dtype)
-    size = float(np.abs(x.astype(float)).sum())
-    eps = 1e-6 if dtype == "f4" else 1e-15
-    bound = Bound(1, eps * size)
 
     def f(x: Any) -> Any:
         return x.sum(), x.sum(axis=0), x.mean(), x.mean(axis=1), x.max(axis=0), x.min()
 
-    check(f, (x,), bound=bound if dtype[0] == "f" else Bound(1, 1e-15 * size))
+    check(f, (x,))
     check(lambda x: (np.any(x, axis=0), np.all(x), x.any(), x.all(axis=1)), (x,))
 
 
@@ -120,10 +100,9 @@ def test_dtype_argument(source: str, target: str) -> None:
         x = np.arange(12.0, dtype=source).reshape(3, 4)
     else:
         x = numbers((3, 4), source)
-    bound = Bound(1, error_of_sum(x, None, False, target))
-    check(lambda x: np.sum(x, dtype=target), (x,), bound=bound)
+    check(lambda x: np.sum(x, dtype=target), (x,))
     if target[0] == "f":
-        check(lambda x: x.mean(dtype=target), (x,), bound=bound)
+        check(lambda x: x.mean(dtype=target), (x,))
 
 
 def test_special_values() -> None:
@@ -164,12 +143,12 @@ def test_axis_errors_are_numpys() -> None:
         check(lambda x, axis=axis: np.sum(x, axis=axis), (np.ones((2, 3)),), variants=0)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 5000])
-def test_lengths_around_lanes_and_blocks(n: int) -> None:
+@pytest.mark.parametrize(
+    "n", [0, 1, 2, 63, 64, 65, 127, 128, 129, 1007, 1008, 1009, 1023, 1024, 1025, 5000]
+)
+def test_lengths_around_leaves_and_blocks(n: int) -> None:
     for dtype in ("f4", "f8"):
-        x = numbers((n,), dtype)
-        bound = Bound(absolute=error_of_sum(x, None, False, dtype))
-        check(lambda x: np.sum(x), (x,), bound=bound, jit=n == 5000)
+        check(lambda x: np.sum(x), (numbers((n,), dtype),), jit=n == 5000)
 
 
 def test_reductions_fused_with_what_surrounds_them() -> None:
@@ -184,7 +163,7 @@ def test_reductions_fused_with_what_surrounds_them() -> None:
     x, y = numbers((5, 9), "f8"), numbers((3, 70), "f8")
     inner = Bound(ulps=40)  # sums of functions that are within 4 ulp
     check(softmax, (x,), (y,), jit=True, bound=Bound(ulps=80), inner_bound=inner)
-    check(variance, (x,), (y,), jit=True, bound=Bound(absolute=1e-13))
+    check(variance, (x,), (y,), jit=True)
 
 
 def test_integer_sums_wrap() -> None:

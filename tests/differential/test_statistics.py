@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit_testing.compare import Bound, gamma, sum_bound
 from fusejit_testing.oracle import check, decorate
 
 AXES: dict[int, list[Any]] = {
@@ -30,23 +29,6 @@ def numbers(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> np.ndarray:
     return np.array(rng.normal(size=shape) + 3, dtype, order=order)
 
 
-def variance_bound(x: np.ndarray, axis: Any, dtype: Any, ddof: float = 0) -> Any:
-    """How far our variance and NumPy's may be apart: the errors of both sums and of the mean."""
-    dtype = np.dtype(dtype)
-    wide = x.astype(np.float64)
-    axes = tuple(range(x.ndim)) if axis is None else axis
-    count = wide.size // max(1, np.sum(np.ones_like(wide), axis=axes).size)
-    mean = wide.mean(axis=axes, keepdims=True)
-    distance = abs(wide - mean)
-    shape = np.sum(wide, axis=axes).shape
-    of_mean = np.asarray(sum_bound(wide, axes, dtype)).reshape(shape) / count
-    of_mean = of_mean + 2 * gamma(2, dtype) * np.abs(mean).reshape(shape)
-    squares = np.sum(distance**2, axis=axes)
-    total = np.asarray(sum_bound(distance**2, axes, dtype)).reshape(shape)
-    total = total + 4 * of_mean * distance.sum(axis=axes) + 2 * count * of_mean**2
-    return (total + 2 * gamma(6, dtype) * squares) / (count - ddof)
-
-
 def check_variance(x: np.ndarray, axis: Any, keepdims: bool, ddof: Any = 0, **options: Any) -> None:
     def variance(x: Any) -> Any:
         return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
@@ -54,15 +36,8 @@ def check_variance(x: np.ndarray, axis: Any, keepdims: bool, ddof: Any = 0, **op
     def deviation(x: Any) -> Any:
         return x.std(axis, ddof=ddof, keepdims=keepdims)
 
-    dtype = x.dtype if x.dtype.kind == "f" else np.dtype("f8")
-    bound = variance_bound(x, axis, dtype, ddof)
-    if keepdims:
-        bound = np.asarray(bound).reshape(np.sum(x, axis=axis, keepdims=True).shape)
-    with np.errstate(all="ignore"):
-        root = np.asarray(deviation(x), float)
-        of_root = np.where(root > 0, bound / np.where(root > 0, root, 1), np.sqrt(bound))
-    check(variance, (x,), bound=Bound(1, bound), **options)
-    check(deviation, (x,), bound=Bound(1, of_root), **options)
+    check(variance, (x,), **options)
+    check(deviation, (x,), **options)
 
 
 @pytest.mark.parametrize("rank", AXES)
@@ -92,18 +67,15 @@ def test_jitted(axis: Any, dtype: str) -> None:
 def test_degrees_of_freedom(ddof: Any) -> None:
     x = numbers((3, 8), "f8")
     check_variance(x, 0, False, ddof)
-    bound = Bound(1, variance_bound(x, 1, "f8", float(ddof)))
-    check(lambda x, d: np.var(x, axis=1, ddof=d), (x, ddof), bound=bound)
-    correction = Bound(1, variance_bound(x, None, "f8", float(ddof)))
-    check(lambda x, d: np.var(x, correction=d), (x, ddof), bound=correction)
+    check(lambda x, d: np.var(x, axis=1, ddof=d), (x, ddof))
+    check(lambda x, d: np.var(x, correction=d), (x, ddof))
 
 
 @pytest.mark.parametrize("target", ["f4", "f8"])
 @pytest.mark.parametrize("source", ["u1", "f4", "f8"])
 def test_dtype_argument(source: str, target: str) -> None:
     x = numbers((5, 9), source)
-    bound = Bound(1, variance_bound(x, 0, "f4"))
-    check(lambda x: np.var(x, axis=0, dtype=target), (x,), bound=bound)
+    check(lambda x: np.var(x, axis=0, dtype=target), (x,))
 
 
 @pytest.mark.filterwarnings("ignore:Degrees of freedom:RuntimeWarning")
@@ -115,8 +87,7 @@ def test_without_degrees_of_freedom_numpy_answers() -> None:
         return np.var(x, axis=0, ddof=d), np.std(x, ddof=d)
 
     x = numbers((2, 3), "f8")
-    bound = Bound(1, 1e-14)
-    check(f, (x, 1), (x, 2), (x, 7), (x[:0], 0), (np.ones((1, 4)), 1), variants=None, bound=bound)
+    check(f, (x, 1), (x, 2), (x, 7), (x[:0], 0), (np.ones((1, 4)), 1), variants=None)
 
 
 def test_variance_without_ddof_asks_for_elements_only() -> None:
@@ -128,13 +99,12 @@ def test_variance_without_ddof_asks_for_elements_only() -> None:
 
 def test_special_values() -> None:
     for values in ([np.nan, 1.0], [np.inf, 1.0], [2.5], [3.0] * 9, [0.0, -0.0]):
-        check(lambda x: (np.var(x), np.std(x)), (np.array(values),), jit=True, bound=Bound(1))
+        check(lambda x: (np.var(x), np.std(x)), (np.array(values),), jit=True)
 
 
 def test_squares_that_overflow_are_not_finite() -> None:
-    """NumPy has infinity there (docs/semantics.md, Sums)."""
     result = fuse_jit(lambda x: np.var(x))(np.array([1e308, -1e308]))
-    assert not np.isfinite(result)
+    assert result == np.inf
 
 
 def test_layer_norm_and_standardisation_are_within_the_bound_of_their_parts() -> None:
@@ -149,8 +119,8 @@ def test_layer_norm_and_standardisation_are_within_the_bound_of_their_parts() ->
     rng = np.random.default_rng(1)
     x, g, b = rng.normal(size=(20, 30)), rng.normal(size=30), rng.normal(size=30)
     other = rng.normal(size=(3, 30))
-    check(layer_norm, (x, g, b), (other, g, b), jit=True, bound=Bound(absolute=1e-13))
-    check(standardised, (x,), (other,), jit=True, bound=Bound(absolute=1e-13))
+    check(layer_norm, (x, g, b), (other, g, b), jit=True)
+    check(standardised, (x,), (other,), jit=True)
 
 
 def test_out() -> None:
@@ -158,7 +128,7 @@ def test_out() -> None:
         np.var(x, axis=0, out=out[0])
         return np.std(x, axis=0, out=out[1])
 
-    check(f, (numbers((6, 4), "f8"), np.zeros((2, 4))), bound=Bound(1, 1e-13))
+    check(f, (numbers((6, 4), "f8"), np.zeros((2, 4))))
 
 
 # ------------------------------------------------------------------------- what is exact everywhere

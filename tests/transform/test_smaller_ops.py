@@ -62,6 +62,8 @@ def test_unroll_reduction_of_what_is_summed_last() -> None:
 
 def test_unroll_reduction() -> None:
     check(windows, "mn", lambda s: s["sum"].unroll_reduction("l", "k"))
+    last: Recipe = lambda s: s["sum"].unroll_reduction("l", reassociate=True)  # noqa: E731
+    check(windows, "mn", last, tag="reassoc")
     again = ("f8", "i4")
     unrolled: Recipe = lambda s: s["sum"].unroll_reduction("k", reassociate=True)  # noqa: E731
     check(windows, "mn", unrolled, dtypes=again, tag="reassoc")
