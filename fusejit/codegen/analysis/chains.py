@@ -164,7 +164,7 @@ def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
 
 
 def reads_memory(expr: Expr) -> bool:
-    """Whether it is a call that loads elements of which nothing is known."""
+    """Whether an expression is a call that loads elements by itself."""
     return isinstance(expr, Call) and expr.reads_memory
 
 

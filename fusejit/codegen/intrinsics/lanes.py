@@ -1,4 +1,4 @@
-"""What maxima and minima of floats need: folding lanes and tiles. And filling them.
+"""Folds of lanes and tiles, for maxima and minima of floats; `fill` for the memory of them.
 
 A maximum or minimum is kept in `LANES` lanes, which ``fold_max(lanes)`` merges: lane ``j`` with
 lane ``j + half`` until one is left. ``small_max(lanes)`` does so with `FEW` lanes.
@@ -24,7 +24,7 @@ FEW = 32
 """Lanes that reductions of at most so many numbers need."""
 
 EXTREMA = {"max": np.maximum, "min": np.minimum}
-"""What merges two lanes of a combiner."""
+"""The ufunc that merges two lanes of a combiner."""
 
 
 def _fold(merge: np.ufunc, lanes: int) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def tile_fold(reduce: Callable[[np.ndarray], Any]) -> Callable[..., Any]:
         values = [pointer.memory[pointer.index(start + j)] for j in range(numbers)]
         return reduce(np.array(values, pointer.memory.dtype))
 
-    fold.__doc__ = "What so many neighbours in memory give, from an offset on."
+    fold.__doc__ = "Reduce so many neighbours in memory, from an offset on."
     return fold
 
 

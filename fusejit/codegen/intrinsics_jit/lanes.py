@@ -58,7 +58,7 @@ def _tile_fold(combiner: str) -> Any:
 
     @emitted(lambda p, *n: is_of_floats(p) and are_int64(*n), lambda p, *n: p.dtype)
     def fold(builder: Any, pointer: Value, start: Value, numbers: Value) -> Value:
-        """The extremum of at least one number: all lanes, a register, what is left over."""
+        """The extremum of at least one number: all lanes at a time, a register, single numbers."""
         prefer_widest(builder.function)
         begin = builder.gep(pointer, [start], inbounds=True)
         element = pointer.type.pointee

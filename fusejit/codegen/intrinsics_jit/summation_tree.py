@@ -52,7 +52,7 @@ class _Tree:
         self.element = function.function_type.return_type
 
     def write(self) -> None:
-        """A handful in turn; a leaf; four leaves; or two nodes."""
+        """Sequential sums, leaves, four leaves side by side, and nodes with two branches."""
         builder = self.builder
         first, n = self.function.args
         with builder.if_then(self.less(n, self.accumulators)):

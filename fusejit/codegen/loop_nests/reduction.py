@@ -1,9 +1,9 @@
 """Nests with a reduction: in NumPy's tree, in turn, or in any order.
 
-Sums of floats along what is innermost in memory are added in the tree of
-`fusejit.ir.interpreter.summation`, and all others one after the other: *down columns* whole rows of
-a tile of columns are added at once. Extrema of floats may be merged in any order, so they have 128
-lanes, and integers plain accumulators.
+Sums of floats along the innermost axes in memory use the tree of
+`fusejit.ir.interpreter.summation`. Other sums of floats are sequential: *down columns*, whole rows
+of a tile of columns are added at once. Extrema of floats may be merged in any order and use 128
+lanes; integers use plain accumulators.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def short_rows(
 ) -> list[Stmt]:
     """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge, as a leaf does.
 
-    A handful, and what is added in turn, is merged in turn.
+    Fewer rows than accumulators, and sequential sums, merge one after the other.
     """
     *around, row = parallel
     tile: list[Stmt] = [

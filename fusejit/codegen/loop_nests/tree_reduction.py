@@ -88,10 +88,10 @@ def everything_in_a_tree(
     """
     tiles = _Tiles(nest, accs, reductions)
     end = write_totals(nest, accs, [_total(acc) for acc in accs])
-    n, handful = tiles.numbers.as_constant(), tiles.accumulators
+    n, limit = tiles.numbers.as_constant(), tiles.accumulators
     is_flat = len(reductions) == 1
-    in_turn = _in_turn(nest, accs, reductions[0], handful - 1) if is_flat else []
-    if is_flat and n is not None and 0 < n < handful:
+    in_turn = _in_turn(nest, accs, reductions[0], limit - 1) if is_flat else []
+    if is_flat and n is not None and 0 < n < limit:
         return [*in_turn, *end]
     some: list[Stmt] = [
         *tiles.scratch(BLOCK),
@@ -105,13 +105,13 @@ def everything_in_a_tree(
         is_one_block = equal(Call("tree_blocks", (Integer(tiles.numbers),)), 1)
         statements = [If(is_one_block, some, statements)]
         if is_flat:
-            is_handful = both(compute("<=", 1, tiles.numbers), less(tiles.numbers, handful))
-            statements = [If(is_handful, in_turn, statements)]
+            is_sequential = both(compute("<=", 1, tiles.numbers), less(tiles.numbers, limit))
+            statements = [If(is_sequential, in_turn, statements)]
     return [*statements, *end]
 
 
-def _in_turn(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, most: int) -> list[Stmt]:
-    """Totals of 1 to ``most`` numbers, in registers: LLVM unrolls the loop.
+def _in_turn(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, count: int) -> list[Stmt]:
+    """Totals of 1 to ``count`` numbers, in registers: LLVM unrolls the loop.
 
     Places after the last number read it again, and add the identity.
     """
@@ -124,11 +124,11 @@ def _in_turn(nest: LoopNest, accs: Sequence[Accumulator], loop: LoopDim, most: i
         starts.append(Let(total, acc.identity))
         taken = select(is_within, result, acc.identity, acc.dtype)
         body.append(Let(total, acc.combine(Var(total), taken), rebind=True))
-    return [*starts, over("j", most, body)]
+    return [*starts, over("j", count, body)]
 
 
 def _in_parallel(nest: LoopNest, accs: Sequence[Accumulator], tiles: _Tiles) -> list[Stmt]:
-    """Totals of blocks of the tree, or of pieces with trees of their own; they are merged then."""
+    """Compute totals of blocks of the tree, or of pieces, in parallel, and merge them."""
     n = Integer(tiles.numbers)
     nodes = Var("nodes")
     if tiles.in_pieces:
@@ -211,7 +211,7 @@ class _Tiles:
         return Call("tree_block_start", (n, blocks, Integer(block), operand(self.accumulators)))
 
     def sizes(self) -> list[Stmt]:
-        """What stands before all pieces: how many numbers one of them has."""
+        """Statements before all pieces: they give the length of a piece."""
         if not self.in_pieces:
             return []
         if not any(acc.in_rows for acc in self.accs):
@@ -352,7 +352,7 @@ def _push(acc: Accumulator, value: Expr) -> list[Stmt]:
 
 
 def _merged(acc: Accumulator) -> Expr:
-    """What is left on the stack."""
+    """The one total on the stack."""
     return Element(f"stack{acc.suffix}", Polynomial.const(0))
 
 

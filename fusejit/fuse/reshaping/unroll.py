@@ -33,7 +33,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 _MAX_POINTS = 16
 _MAX_OPERANDS = 32
 _MAX_INSTRS = 128
-_MORE_OF_ONE_NUMBER = 4  # times as many, where the result is a number: a window of a loop
+_WINDOW_FACTOR = 4  # the limits of an op without parallel dims, as of a window in a loop
 
 
 def unroll_small_reductions(graph: Graph) -> Graph:
@@ -63,7 +63,7 @@ def _small_dims(op: GenericOp) -> list[int]:
     if why_not_unrolled(op):
         return []
     payload, ordered = op.payload, is_ordered(op)
-    more = _MORE_OF_ONE_NUMBER if len(op.reduction_dims) == len(op.domain) else 1
+    more = _WINDOW_FACTOR if len(op.reduction_dims) == len(op.domain) else 1
     points = 1
     dims: list[int] = []
     for d in reversed(op.reduction_dims):

@@ -6,7 +6,7 @@ count ``n`` alone:
 
 - fewer numbers than there are accumulators, which are eight, are added one after the other;
 - up to 16 times as many go to the accumulators in turn, which are added in pairs of neighbours;
-  what is left over is added to their sum, one after the other;
+  the remainder is added to their sum, one after the other;
 - more numbers are cut in two, the first part being a multiple of the accumulators long.
 
 Of complex numbers the same tree adds both parts in turn, so that there are four accumulators for

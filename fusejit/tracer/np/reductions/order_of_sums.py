@@ -1,4 +1,4 @@
-"""In which order NumPy adds the numbers of an array: what is a tree, and what is added in turn.
+"""The order in which NumPy adds the numbers of an array: in a tree, or one after the other.
 
 Along the axes that are innermost in memory it adds in the tree of
 `fusejit.ir.interpreter.summation`; the totals of these are added to the result one after the other,
