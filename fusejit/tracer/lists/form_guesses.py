@@ -50,6 +50,10 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
         An attempt in which an exception ``is_raised`` may have stored items of a wrong guess.
         """
         for key, guess in self._others(table, is_raised):
+            keys = [*self]
+            for later in keys[keys.index(key) + 1 :]:  # which were guessed where this one was wrong
+                if table.get((later, "guess"), 0) + 1 == self._count(later):
+                    del table[later, "guess"]
             table[key, "guess"] = guess
             return True
         return False
@@ -65,10 +69,16 @@ class Guesses(dict[tuple[Any, ...], GuessedList]):
     def _others(
         self, table: dict[Any, Any], is_raised: bool = False
     ) -> Iterator[tuple[tuple[Any, ...], int]]:
-        """The lists that may hold something else, and the next guess of what."""
-        for key, one in self.items():
+        """The lists that may hold something else, the likeliest first, and the next guess of what.
+
+        A guess that is wrong fails soon: the latest is asked first, and first of those lists none
+        of whose items has been seen.
+        """
+        latest = [*reversed(self.items())]
+        shown = [(key, one) for key, one in latest if is_raised and not one.is_guess]
+        for key, one in [(key, one) for key, one in latest if one.is_guess] + shown:
             guess = table.get((key, "guess"), 0) + 1
-            if (one.is_guess or (is_raised and one.was_guess)) and guess < self._count(key):
+            if one.was_guess and guess < self._count(key):
                 yield key, guess
 
     def _count(self, key: tuple[Any, ...]) -> int:

@@ -6,6 +6,7 @@ Of one list the tracer had guessed what its items are, of the other one it had n
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -53,3 +54,32 @@ def test_guesses_come_to_an_end() -> None:
     compare_outcomes(run(last_is_itself, args), run(fused, args))
     reasons = {boundary.reason for boundary in fused.variants.newest_segmented.boundaries}
     assert any("reads items of a list that has none" in reason for reason in reasons), reasons
+
+
+def rooms_and_spans(meetings: Any) -> Any:
+    busy = []
+    rooms = 0
+    for k in range(len(meetings)):
+        start, end = meetings[k]
+        while busy and busy[0][0] <= start:
+            heapq.heappop(busy)
+            rooms -= 1
+        heapq.heappush(busy, (end, k))
+        rooms += 1
+    merged = []
+    for start, end in sorted(meetings):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return rooms, merged
+
+
+def test_two_lists_are_guessed() -> None:
+    """Other items of the first list were guessed when those of the second one were wrong."""
+    rng = np.random.default_rng(5)
+    starts = np.sort(rng.integers(0, 200, 40)).tolist()
+    meetings = [(start, start + k % 9 + 1) for k, start in enumerate(starts)]
+    fused = decorate(rooms_and_spans, jit=False, tiering=False)
+    compare_outcomes(run(rooms_and_spans, (meetings,)), run(fused, (meetings,)))
+    assert fused.variants.newest_segmented is None and not fused.variants.fallbacks
