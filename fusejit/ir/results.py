@@ -184,6 +184,13 @@ class NumberColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayColumn:
+    """An array in each item: a row of the graph's result ``values``, copied."""
+
+    values: int
+
+
+@dataclass(frozen=True, slots=True)
 class TupleColumns:
     """A tuple of the class ``type`` in each item."""
 
@@ -234,7 +241,13 @@ class ObjectColumns:
 
 
 ItemColumns = (
-    NumberColumn | TextColumns | TupleColumns | OptionalColumns | ListColumns | ObjectColumns
+    NumberColumn
+    | ArrayColumn
+    | TextColumns
+    | TupleColumns
+    | OptionalColumns
+    | ListColumns
+    | ObjectColumns
 )
 
 

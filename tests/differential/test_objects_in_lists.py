@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fusejit.tracer.lists.traced_list import FIRST_CAPACITY
+from fusejit.tracer.lists.list_memory import FIRST_CAPACITY
 from fusejit_testing.oracle import decorate, run
 
 

@@ -9,6 +9,7 @@ from fusejit.codegen.launcher.launcher_steps import LauncherSteps
 from fusejit.dataclass import replace
 from fusejit.ir.loops.program import ScalarRef, memory_name
 from fusejit.ir.results import (
+    ArrayColumn,
     CharactersLeaf,
     ChoiceLeaf,
     HostLeaf,
@@ -230,6 +231,8 @@ def indices_of(filled: Any) -> list[int]:
 def _columns_of(columns: ItemColumns) -> list[int]:
     if isinstance(columns, NumberColumn):
         return [columns.values, *([] if columns.tags is None else [columns.tags])]
+    if isinstance(columns, ArrayColumn):
+        return [columns.values]
     if isinstance(columns, ObjectColumns):
         return [columns.numbers]
     if isinstance(columns, TextColumns):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.ir.results import (
+    ArrayColumn,
     ItemColumns,
     ListColumns,
     NumberColumn,
@@ -46,6 +47,8 @@ def list_of(
         return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
     chosen = slice(length) if places is None else places
     values: Any = next(columns)[chosen]
+    if isinstance(form, ArrayColumn):
+        return [row.copy() for row in values]
     if isinstance(form, ObjectColumns):
         numbered = objects[form.type]
         return [numbered[number] if numbered else None for number in values.tolist()]

@@ -26,7 +26,7 @@ from fusejit.tracer.carried.outside_attributes import OutsideAttributes
 from fusejit.tracer.flow.raises import refuse_deferred_raises
 from fusejit.tracer.indexing.integer_overflow import check_overflows
 from fusejit.tracer.lists.changed_lists import written_lists
-from fusejit.tracer.lists.traced_list import Capacities
+from fusejit.tracer.lists.list_memory import Capacities
 from fusejit.tracer.ops.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.values.storage import CopiesReadInLoops

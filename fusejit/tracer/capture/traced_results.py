@@ -259,11 +259,11 @@ class Results:
         """What NumPy would hand out as views of one array becomes views of one buffer."""
         uses = Counter(id(a.storage.root) for a in arrays)
         roots = {a.storage.root for a in arrays}
-        copies = Counter(id(base) for root in roots for base in root.copied_from)
+        copies = Counter(id(base) for root in roots for base in root.bases())
         for array in arrays:
             give_own_memory(array)
             storage = array.storage
-            bases = storage.root.copied_from
+            bases = storage.root.bases()
             is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
             if bases and (not storage.root.may_leave or is_seen):
                 self._require_choice(array)

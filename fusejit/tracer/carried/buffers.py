@@ -92,6 +92,8 @@ class LoopBuffer(Carried):
         """Require an array whose copy shows nothing that NumPy's object does not."""
         if is_of_program(self.name):  # the result of a `return` ends the loop
             refuse_copy(self.loop, now.storage.root, self.seen.storage.root)
+        for base in now.storage.root.columns():
+            self.seen.storage.note_copied(base, now.storage.root.may_leave, now.storage.copied_why)
         self._require_order(now)
         self.seen.is_view = now.is_view
 
@@ -166,6 +168,8 @@ def refuse_copy(loop: LoopRegion, storage: Storage, loop_buffer: Storage) -> Non
         and storage.copied_from.keys() <= origin.roots()
     ):
         return  # a loop inside: it is known which object the array is
-    are_own = all(base is loop_buffer or loop.is_mine(base) for base in storage.copied_from)
-    if storage.copied_from and not (storage.may_leave and are_own):
+    held = storage.columns()
+    bases = [base for base in storage.copied_from if base not in held]
+    are_own = all(base is loop_buffer or loop.is_mine(base) for base in bases)
+    if bases and not (storage.may_leave and are_own):
         raise Fallback(f"a loop carries {storage.copied_why}")

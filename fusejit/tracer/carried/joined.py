@@ -175,6 +175,8 @@ def note_copies(copy: Storage, branches: Branches) -> None:
             continue
         copy.is_chosen = True
         root = obj.storage.root
+        for base in root.columns():
+            copy.note_copied(base, root.may_leave, root.copied_why)
         if not trace.is_open(obj.storage.home):  # made in a block, perhaps itself a choice
             for base in root.copied_from:
                 if trace.is_open(base.home):

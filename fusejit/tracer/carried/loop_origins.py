@@ -73,7 +73,7 @@ class LoopOrigins:
     def _is_nobody_elses(self, name: str, array: TracedArray, names: Mapping[str, Any]) -> bool:
         """Whether only one name has held an array, so that a copy cannot be told from it."""
         root = array.storage.root
-        if array.path is not None or is_captured(root):
+        if array.path is not None or is_captured(root) or root.columns():
             return False
         is_inlined = self._region.location.inlined_from is not None
         if is_inlined or array.storage.home is not self._trace.block:

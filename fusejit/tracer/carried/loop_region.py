@@ -18,7 +18,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.carried.attributes import Attribute, Objects
 from fusejit.tracer.carried.loop_origins import LoopOrigins
 from fusejit.tracer.carried.records import PooledRecord, Record, are_records
-from fusejit.tracer.carried.regions import Region, RegionNames, describe
+from fusejit.tracer.carried.regions import Region, RegionNames, describe, is_array
 from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, of_zeros, zeros_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.lists.item_forms import request_pools
@@ -68,6 +68,8 @@ class Carried:
     ----------
     iter_args : list of IterArg
         The numbers that the loop carries for the name.
+    num_stores : int
+        Into the array that it held before the loop, until then.
     """
 
     is_buffer = False  # whether it is memory that each iteration stores into
@@ -78,6 +80,7 @@ class Carried:
         self.before = before
         self.seen = seen
         self.iter_args: list[IterArg] = []
+        self.num_stores = before.storage.root.num_stores if is_array(before) else 0
 
     def show(self) -> None:
         """Define what the body finds of which the iteration's number is a part."""

@@ -7,6 +7,7 @@ tried the other way round.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 
 _KINDS: dict[str, Callable[..., TracedContainer]] = {
-    "ListComp": TracedList,
+    "ListComp": functools.partial(TracedList, takes_arrays=True),
     "DictComp": TracedDict,
     "SetComp": TracedSet,
 }

@@ -16,6 +16,7 @@ from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Display, Displays, needs_kernel_keys
+from fusejit.tracer.lists.filled_list import fill
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
@@ -51,7 +52,7 @@ def _displayed_list(trace: Trace, place: tuple[Any, ...], items: Any, is_changed
     if not _is_traced(trace, key, is_changed):
         trace.owned(Displays).note(Display(items, key, trace.block))
         return items
-    made = TracedList(trace, key)
+    made = TracedList(trace, key, takes_arrays=True)
     for item in items:
         made.append(item)
     return made
@@ -86,7 +87,7 @@ def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> An
         listed = [*items]
         trace.owned(Displays).note(Display(listed, key, trace.block))
         return listed
-    made = TracedList(trace, key)
+    made = TracedList(trace, key, takes_arrays=True)
     trace.inlined(list_methods.extended, (made, items))
     return made
 
@@ -243,7 +244,7 @@ def joined(place: tuple[Any, ...], left: Any, right: Any, is_changed: bool) -> A
         made = left + right
         trace.owned(Displays).note(Display(made, key, trace.block))
         return made
-    filled = TracedList(trace, key)
+    filled = TracedList(trace, key, takes_arrays=True)
     for items in (left, right):
         trace.inlined(list_methods.extended, (filled, items))
     return filled
@@ -261,9 +262,9 @@ def repeated(place: tuple[Any, ...], items: Any, count: Any, is_changed: bool) -
         if type(made) is list:
             trace.owned(Displays).note(Display(made, key, trace.block))
         return made
-    filled = TracedList(trace, key)
+    filled = TracedList(trace, key, takes_arrays=True)
     if len(items) == 1:
-        filled.fill(items[0], count)
+        fill(filled, items[0], count)
     else:
         trace.inlined(list_methods.extended, (filled, items))
         filled = trace.inlined(list_methods.repeated, (filled, count))

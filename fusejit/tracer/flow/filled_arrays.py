@@ -107,8 +107,7 @@ class FilledArray:
             self._leave_to_python()
         self._is_loop |= is_loop
         if item.extents:
-            root = value.storage.root
-            self._shown.append((root, root.num_stores))
+            self._shown += [(one, one.num_stores) for one in value.storage.possible()]
             self._loops += [one for one in self._trace.regions if isinstance(one, LoopRegion)][-1:]
         self._array[place] = value
         if self._mask is not None:

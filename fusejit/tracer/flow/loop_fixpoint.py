@@ -23,6 +23,7 @@ from fusejit.tracer.carried.regions import is_array
 from fusejit.tracer.carried.rows import GrowingBuffer, ShrinkingBuffer
 from fusejit.tracer.carried.shrinking import cut_together
 from fusejit.tracer.indexing.view_functions import same_view
+from fusejit.tracer.lists.array_items import note_before
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import unsupported
 
@@ -42,6 +43,9 @@ def settle(loop: LoopRegion, names: Mapping[str, Any]) -> None:
         raise
     loop.decide_types()
     _refuse_shared_memory(loop)
+    for one in loop.carried.values():
+        if one.seen is not one.before and is_array(one.seen) and is_array(one.before):
+            note_before(one.before, one.seen, one.num_stores)
     settle_aliases(loop)
 
 

@@ -80,7 +80,8 @@ class TracedFor(LoopRegion):
         may_be_table = not self.decided("unroll") and has_one_form(self.iterable)
         if items is None and self.decided("table") and may_be_table:
             self._listed = [*self.iterable]
-            items = Items(AffineExpr.const(len(self._listed)), table_of(self._listed).items().item)
+            table = table_of(self._listed, takes_arrays=True)
+            items = Items(AffineExpr.const(len(self._listed)), table.items().item)
         if items is None:
             for item in native_iter(self.iterable):
                 if may_be_table and budget.is_spent():

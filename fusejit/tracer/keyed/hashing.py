@@ -22,8 +22,9 @@ from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
+from fusejit.tracer.lists.list_memory import FIRST_CAPACITY, lasting_memory
 from fusejit.tracer.lists.nested_list import as_affine_number
-from fusejit.tracer.lists.traced_list import FIRST_CAPACITY, TracedList, lasting_memory
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_strong

@@ -11,9 +11,10 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import host_call
-from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
-from fusejit.tracer.ops.changing_extents import rows
+from fusejit.tracer.lists.item_forms import ArrayForm, ItemForm, NumberForm, TupleForm
+from fusejit.tracer.ops.changing_extents import first_items
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
@@ -43,6 +44,9 @@ def array_of_columns(
         if values.dtype != (dtype or F64):
             _require_items(values, length)
         return _first(values, length)
+    if isinstance(form, ArrayForm):
+        _require_items(columns[0], length)
+        return _first(columns[0], length)
     if not isinstance(form, TupleForm):
         raise needs_python("makes an array of lists in a list", "make an array of each")
     _require_items(columns[0], length)
@@ -78,10 +82,13 @@ def _place_of(form: NumberForm) -> int:
 
 def _require_items(column: TracedArray, length: AffineExpr) -> None:
     """Leave an array of no items to Python."""
-    trace = column.trace
-    number: Any = affine_number(trace, length)
+    require_some(affine_number(column.trace, length))
+
+
+def require_some(number: Any) -> None:
+    """Leave it to Python where there is no item."""
     condition = as_kernel_number(truth_of(number > 0)).value()
-    trace.emit(
+    current_trace().emit(
         Assert(condition=condition, reason="an array of an empty list", error=LEFT_TO_PYTHON)
     )
 
@@ -93,7 +100,7 @@ def _first(column: TracedArray, length: AffineExpr) -> TracedArray:
     """
     trace = column.trace
     if trace.regions or not trace.decisions.is_local(length):
-        return copy_of(rows(column, (length,)), column.dtype, None, "copy")
+        return copy_of(first_items(column, length), column.dtype, None, "copy")
     key = ("first", column.storage, length)
     number = affine_number(trace, length)
     made = host_call(

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from fusejit.dataclass import dataclass
 from fusejit.ir.results import (
+    ArrayColumn,
     ItemColumns,
     ListColumns,
     NumberColumn,
@@ -21,6 +24,7 @@ from fusejit.ir.results import (
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
+from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.ops.number_values import (
     class_of,
@@ -49,6 +53,10 @@ class ItemForm:
     def types(self) -> tuple[NumberType, ...]:
         """Kind and dtype of each column."""
         raise NotImplementedError
+
+    def shapes(self, item: Any) -> tuple[Extents, ...]:
+        """The extents of an item in each column."""
+        return ((),) * len(self.types())
 
     def joined(self, other: ItemForm) -> ItemForm | None:
         """The form that holds the items of both; None if there is none."""
@@ -104,6 +112,38 @@ class NumberForm(ItemForm):
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayForm(ItemForm):
+    """An array: see `fusejit.tracer.lists.array_items`, which says when a copy may stand for it."""
+
+    dtype: np.dtype
+    rank: int
+
+    def types(self) -> tuple[NumberType, ...]:
+        """Of the elements."""
+        return ((Kind.ARRAY, self.dtype),)
+
+    def shapes(self, item: Any) -> tuple[Extents, ...]:
+        """Those of the array."""
+        return (item.extents,)
+
+    def joined(self, other: ItemForm) -> ItemForm | None:
+        """Such an array."""
+        return self if self == other else None
+
+    def values(self, item: Any) -> tuple[Value, ...]:
+        """Its elements."""
+        return (item.value(),)
+
+    def item(self, trace: Trace, values: Sequence[Value]) -> Any:
+        """The array."""
+        return TracedArray.of_value(trace, values[0])
+
+    def columns(self, place: Place) -> ArrayColumn:
+        """One column of arrays."""
+        return ArrayColumn(place())
+
+
+@dataclass(frozen=True, slots=True)
 class TupleForm(ItemForm):
     """A tuple, whose items have forms of their own."""
 
@@ -114,10 +154,15 @@ class TupleForm(ItemForm):
         """Of all parts."""
         return tuple(one for part in self.parts for one in part.types())
 
+    def shapes(self, item: Any) -> tuple[Extents, ...]:
+        """Those of all parts."""
+        pairs = zip(self.parts, narrowed(item), strict=True)
+        return tuple(shape for part, one in pairs for shape in part.shapes(one))
+
     def joined(self, other: ItemForm) -> ItemForm | None:
         """Such a tuple of items of both forms; perhaps None."""
         if isinstance(other, OptionalForm) or other == _NONE:
-            return OptionalForm(self).joined(other)
+            return None if has_arrays(self) else OptionalForm(self).joined(other)
         if not isinstance(other, TupleForm) or other.type is not self.type:
             return None
         if len(other.parts) != len(self.parts):
@@ -297,6 +342,11 @@ class ObjectForm(ItemForm):
         return ObjectColumns(self.type, place())
 
 
+def has_arrays(form: ItemForm | None) -> bool:
+    """Whether items have arrays."""
+    return form is not None and any(kind is Kind.ARRAY for kind, _ in form.types())
+
+
 def has_objects(form: ItemForm | None) -> bool:
     """Whether items have objects with numbers."""
     if isinstance(form, TupleForm):
@@ -333,6 +383,8 @@ def form_of(item: Any) -> ItemForm | None:
         return OptionalForm(form) if isinstance(form, TupleForm | ObjectForm) else None
     if pooled(item) is not None:
         return ObjectForm(type(item))
+    if isinstance(item, TracedArray) and item.kind is Kind.ARRAY and item.ndim:
+        return ArrayForm(item.dtype, item.ndim)
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]

@@ -23,10 +23,11 @@ def has_one_form(items: Any) -> bool:
     return form is not None and not isinstance(form, ListForm)
 
 
-def table_of(items: Any) -> TracedList:
+def table_of(items: Any, takes_arrays: bool = False) -> TracedList:
     """The items in memory of the kernel."""
     trace = current_trace()
-    made = TracedList(trace, trace.visit(("table", current_location())))
+    key = trace.visit(("table", current_location()))
+    made = TracedList(trace, key, takes_arrays=takes_arrays)
     for item in items:
         made.append(item)
     return made

@@ -16,7 +16,8 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists import deque_methods, list_methods
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.traced_list import TracedList, lasting_memory
+from fusejit.tracer.lists.list_memory import lasting_memory
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import numpy_raises
 from fusejit.tracer.values.array import TracedArray

@@ -8,24 +8,42 @@ that is changed in a loop or a branch is the same object before and after it.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.results import ItemColumns
-from fusejit.ir.types import Kind, TensorType
-from fusejit.ir.values import Value, View
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
+from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
-from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
+from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.array_items import (
+    COPY_IT,
+    HOLDS,
+    have_shapes,
+    note_given,
+    note_read,
+    require_arrays,
+    row_of,
+)
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
 from fusejit.tracer.lists.form_guesses import POOL, Guesses
-from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, form_of, request_pools
+from fusejit.tracer.lists.item_forms import (
+    ItemForm,
+    ListForm,
+    Place,
+    form_of,
+    has_arrays,
+    request_pools,
+)
+from fusejit.tracer.lists.list_memory import CAPACITY, Capacities, lasting_memory
 from fusejit.tracer.lists.nested_list import (
     NestedList,
     SharedPool,
@@ -34,46 +52,12 @@ from fusejit.tracer.lists.nested_list import (
     share_pools,
 )
 from fusejit.tracer.ops.changing_extents import rows, stretch
-from fusejit.tracer.ops.elementwise_op import emit_scalar, full
+from fusejit.tracer.ops.elementwise_op import copy_of, emit_scalar
 from fusejit.tracer.program.fallback import Retrace
-from fusejit.tracer.program.locations import current_location
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, I64, Operand, operand_of
-from fusejit.tracer.values.storage import Storage
-from fusejit.tracer.values.symbolic_number import as_affine
+from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 
-CAPACITY = "capacity"
-"""The error of a check that a list has room for another item."""
 _COPY = "change a copy: xs = xs[:]"
-FIRST_CAPACITY = 256
-LARGEST_CAPACITY = 2**40
-
-
-class Capacities:
-    """How many items the lists of one trace have room for, in an array that all calls share."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.room = np.zeros(0, np.int64)
-
-    def add(self, trace: Trace) -> AffineExpr:
-        """The symbol of the capacity of another list."""
-        self.room = np.append(self.room, FIRST_CAPACITY)
-        self.name = self.name or f"k{len(trace.captured_reads.constants)}"
-        trace.captured_reads.constants[self.name] = self.room
-        expr = HostExpr.path(Path("const", self.name).item(len(self.room) - 1))
-        return trace.symbol(expr, FIRST_CAPACITY, 1, LARGEST_CAPACITY)
-
-
-def lasting_memory(
-    trace: Trace, name: str, dtype: np.dtype, extents: tuple[AffineExpr, ...]
-) -> TracedArray:
-    """Memory that is there before all loops and conditionals."""
-    outermost = trace.blocks[0]
-    buffer = trace.allocate(name, TensorType(dtype, extents), None, outermost, current_location())
-    storage = Storage.of_buffer(trace, buffer)
-    storage.home = outermost
-    return TracedArray.whole(storage)
 
 
 class TracedList(AnyList):
@@ -87,6 +71,8 @@ class TracedList(AnyList):
         kept.
     capacity : AffineExpr or None
         How many items it has room for; a number of its own by default.
+    takes_arrays : bool
+        Whether its items may be arrays.
 
     Attributes
     ----------
@@ -104,9 +90,15 @@ class TracedList(AnyList):
     is_outside = False  # whether the lists of a pool are from outside
 
     def __init__(
-        self, trace: Trace, key: tuple[Any, ...], capacity: AffineExpr | None = None
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        capacity: AffineExpr | None = None,
+        *,
+        takes_arrays: bool = False,
     ) -> None:
         self.trace, self.key = trace, key
+        self.takes_arrays = takes_arrays
         self.home = trace.block
         self.form: ItemForm | None = None
         self.pool: TracedList
@@ -119,23 +111,28 @@ class TracedList(AnyList):
         self._length = lasting_memory(trace, "length", I64, ())
         self.set_length(AffineExpr.const(0))
         form = trace.table.get((key, "item"))
-        if form is not None:
+        if form is not None and not has_arrays(form):  # the first array says how large they are
             self._make_columns(form)
             if trace.table.get((key, "guessed")) == form:
                 self._note_guess()
 
     # -- memory -----------------------------------------------------------------------------------
-    def _column(self, dtype: np.dtype) -> TracedArray:
-        return lasting_memory(self.trace, "items", dtype, (self.capacity,))
+    def _column(self, dtype: np.dtype, extents: Extents = ()) -> TracedArray:
+        made = lasting_memory(self.trace, "items", dtype, (self.capacity, *extents))
+        if extents:
+            made.storage.leave_items = functools.partial(self.leave_to_python, HOLDS, COPY_IT)
+        return made
 
-    def _make_columns(self, form: ItemForm) -> None:
+    def _make_columns(self, form: ItemForm, shapes: Sequence[Extents] | None = None) -> None:
         is_list = isinstance(form, ListForm)  # its pool is empty when the list is made
         if self._is_copied or (is_list and self.home is not self.trace.block):
             self.trace.table[self.key, "item"] = form
             raise Retrace
         self.form = form
         types = form.types()
-        self._columns = [self._column(dtype) for _, dtype in types]
+        shapes = ((),) * len(types) if shapes is None else shapes
+        pairs = zip(types, shapes, strict=True)
+        self._columns = [self._column(dtype, shape) for (_, dtype), shape in pairs]
         if is_list:
             self.pool = TracedList(self.trace, (self.key, POOL))
             self.pool.home = self.trace.blocks[0]
@@ -149,14 +146,21 @@ class TracedList(AnyList):
     def require_form(self, item: Any) -> ItemForm:
         """Have the columns hold an item, too; they are made at the first one."""
         form = form_of(item)
-        if form is None:
+        if form is None or (has_arrays(form) and not self.takes_arrays):
             request_pools(self.trace, item)
-            what = f"puts an object of type {type(item).__name__} into a list in compiled code"
+            kind = "ndarray" if isinstance(item, TracedArray) else type(item).__name__
+            what = f"puts an object of type {kind} into a list in compiled code"
             self.leave_to_python(what, "put numbers, strings or tuples of them into it")
+        if has_arrays(form):
+            require_arrays(self, item)
         if self.form is None:
-            self._make_columns(form)
+            known = self.trace.table.get((self.key, "item"), form)
+            first = known.joined(form) or form
+            self._make_columns(first, first.shapes(item))
         self.widen(form)
         assert self.form is not None
+        if has_arrays(form) and not have_shapes(self.trace, self.form.shapes(item), self._columns):
+            self.leave_to_python("puts arrays of several shapes into a list", "pad them")
         return self.form
 
     def widen(self, form: ItemForm) -> None:
@@ -194,22 +198,28 @@ class TracedList(AnyList):
             return
         for field, value in enumerate(form.values(item)):
             self.store_field(field, at, value)
+        if has_arrays(form):
+            note_given(self, item, self._array_columns)
+
+    @property
+    def _array_columns(self) -> list[TracedArray]:
+        return [column for column in self._columns if column.ndim > 1]
 
     def store_field(self, field: int, at: AffineExpr, value: Value) -> None:
-        """Store a number of an item into its column."""
-        buffer = self._columns[field].storage.to_buffer()
-        self.trace.store(View(buffer, IndexingMap(0, (at,)), ()), value)
+        """Store a part of an item into its column."""
+        self.trace.store(row_of(self._columns[field], at).memory(), value)
 
     def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
         """A number of an item."""
-        place = IndexingMap(0, (at,))
-        return TracedArray(self._columns[field].storage, place, (), kind).value()
+        return row_of(self._columns[field], at, kind).value()
 
     def number_at(self, field: int, at: AffineExpr, kind: Kind) -> Value:
-        """A number of an item, read here: the column may change before somebody asks for it."""
+        """A part of an item, read here: the column may change before somebody asks for it."""
         column = self._columns[field]
-        element = TracedArray(column.storage, IndexingMap(0, (at,)), (), Kind.SCALAR)
-        operand = Operand(column.dtype, array=element)
+        if column.ndim > 1:
+            made = copy_of(row_of(column, at), column.dtype, None, "item", Kind.ARRAY)
+            return made.value()
+        operand = Operand(column.dtype, array=row_of(column, at, Kind.SCALAR))
         types = [column.dtype], column.dtype
         number = emit_scalar("item", [operand], *types, lambda builder, refs: refs[0], kind)
         value: Value = number.value()
@@ -217,6 +227,9 @@ class TracedList(AnyList):
 
     def _guess(self) -> None:
         """Assume a form, until an item shows it."""
+        if has_arrays(self.trace.table.get((self.key, "item"))):
+            what = "reads an array of a list before one is put into it"
+            self.leave_to_python(what, "read it behind the first append")
         forms = self.trace.owned(Guesses).forms
         form = forms[self.trace.table.get((self.key, "guess"), 0)]
         self.trace.table[self.key, "guessed"] = form
@@ -236,7 +249,10 @@ class TracedList(AnyList):
             return NestedList(self, at)
         kinds = (kind for kind, _ in self.form.types())
         values = [self.number_at(field, at, kind) for field, kind in enumerate(kinds)]
-        return self.form.item(self.trace, values)
+        item = self.form.item(self.trace, values)
+        if has_arrays(self.form):
+            note_read(self, item, self._array_columns)
+        return item
 
     # -- length -----------------------------------------------------------------------------------
     def length(self) -> AffineExpr:
@@ -293,10 +309,13 @@ class TracedList(AnyList):
 
     def made_like(self, key: tuple[Any, ...]) -> TracedList:
         """A new list."""
-        return TracedList(self.trace, key)
+        return TracedList(self.trace, key, takes_arrays=self.takes_arrays)
 
     def require_form_of(self, other: TracedList) -> None:
         """Have both lists hold items of one form, where one is copied to the other."""
+        if has_arrays(self.form) or has_arrays(other.form):
+            what = "binds a name to another list of arrays under a condition or in a loop"
+            self.leave_to_python(what, "change the list that it has")
         for one, another in ((self, other), (other, self)):
             if another.form is not None and not another.is_guess:
                 if one.form is None:
@@ -348,30 +367,6 @@ class TracedList(AnyList):
         """``np.array(xs)``."""
         return array_of_columns(self.form, self.columns, self.length(), dtype)
 
-    def fill(self, item: Any, count: Any) -> None:
-        """Hold one item so many times."""
-        trace = self.trace
-        local = affine_index(trace, count)
-        wanted = as_affine(count) if local is None else local
-        size = wanted
-        if not trace.decisions.proves_nonnegative(wanted):
-
-            def at_least_none(builder: PayloadBuilder, ref: Any) -> int:
-                return builder.op("maximum", [ref(wanted), builder.const(0, I64)], I64)
-
-            value = scalar(trace, "count", I64, at_least_none)
-            size = bound_number(trace, value, AffineExpr.const(0), None)
-        self.require_room(size - 1)
-        form = self.require_form(item)
-        if isinstance(form, ListForm):  # all places have the same list
-            self.refuse("repeats a list", "make a list for each place: [[0] * m for _ in range(n)]")
-        values = form.values(item)
-        for column, value in zip(self._columns, values, strict=True):
-            operand = operand_of(TracedArray.of_value(trace, value))
-            made = full((size,), operand, column.dtype).value()
-            trace.store(rows(column, (size,)).memory(), made)
-        self.set_length(size)
-
     # -- results ----------------------------------------------------------------------------------
     def length_number(self) -> TracedArray:
         """The number of items as a result of the graph."""
@@ -385,6 +380,8 @@ class TracedList(AnyList):
 
     def arrays(self) -> tuple[TracedArray, ...]:
         """The memory that a result is made from, in the order of `result_columns`."""
+        if any(column.storage.are_known for column in self._columns):
+            self.leave_to_python("returns a list of arrays that have other names, too", COPY_IT)
         if not isinstance(self.form, ListForm):
             return self.columns
         start, length, _, *identity = self._columns

@@ -62,12 +62,18 @@ def rows(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     return TracedArray(loop_buffer.storage, loop_buffer.map, extents)
 
 
+def first_items(column: TracedArray, length: AffineExpr) -> TracedArray:
+    """The first items of a column."""
+    return rows(column, (length, *column.extents[1:]))
+
+
 def values_after(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     """What the program holds after the loop: an array of its own."""
     return copy_of(rows(loop_buffer, extents), loop_buffer.dtype, None, "copy")
 
 
 def stretch(column: TracedArray, start: AffineExpr, length: AffineExpr) -> TracedArray:
-    """Elements of a column from a place on."""
-    place = IndexingMap(1, (AffineExpr.dim(0) + start,))
-    return TracedArray(column.storage, place, (length,))
+    """Items of a column from a place on."""
+    dims = (AffineExpr.dim(axis) for axis in range(1, column.ndim))
+    place = IndexingMap(column.ndim, (AffineExpr.dim(0) + start, *dims))
+    return TracedArray(column.storage, place, (length, *column.extents[1:]))

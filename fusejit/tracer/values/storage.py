@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Storage:
     """
 
     has_gaps = False  # between elements that follow each other
+    are_known = False  # whether arrays of which it holds copies may be known elsewhere
 
     def __init__(self, trace: Trace, dtype: np.dtype, extents: Extents) -> None:
         self.trace = trace
@@ -59,6 +61,8 @@ class Storage:
         self.prefix: Extents | None = None  # what all of it is to the program, if rows are spare
         self.copy_source: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
+        # of a column that holds copies of arrays of a list: leaves the list to Python
+        self.leave_items: Callable[[], NoReturn] | None = None
         self.origin: Any = None  # an `Origin`: what the array may be instead of a copy
         self._loaded: tuple[int, Block, Value] | None = None
         self.location = current_location() if trace.regions else UNKNOWN
@@ -164,6 +168,23 @@ class Storage:
         self.may_leave &= may_leave
         self.copied_why = why or self.copied_why
 
+    def possible(self) -> list[Storage]:
+        """The array itself, and those that NumPy's may be, or may share memory with."""
+        found = [self.root]
+        for one in found:
+            bases = [base.root for base in one.copied_from if base.leave_items is None]
+            found += [base for base in bases if base not in found]
+        return found
+
+    def columns(self) -> list[Storage]:
+        """The columns of lists that hold copies of it, or of which it is a copy."""
+        bases = (base for one in self.possible() for base in one.copied_from)
+        return [*dict.fromkeys(base for base in bases if base.leave_items is not None)]
+
+    def bases(self) -> set[Storage]:
+        """What it is, or may be, a copy of, and what holds copies of it."""
+        return {*self.copied_from, *self.columns()}
+
     def require_unchanged_base(self) -> None:
         """Fall back if something was stored into what this is a copy of."""
         if any(base.num_stores != after for base, after in self.copied_from.items()):
@@ -171,9 +192,15 @@ class Storage:
             raise Fallback(f"{self.copied_why} is read after a store to its base")
 
     def require_own(self) -> None:
-        """Start again with a check that a copy is what NumPy has too, if it nearly always is."""
+        """Start again with a check that a copy is what NumPy has too, if it nearly always is.
+
+        A list of arrays that a copy can be told from is left to Python.
+        """
         if self.origin is not None and self.origin.require_own is not None:
             self.origin.require_own()
+        for column in self.columns():
+            assert column.leave_items is not None
+            column.leave_items()
 
     def replace(self, value: Value) -> None:
         """Take on a fresh value, for every view of the array."""

@@ -82,4 +82,5 @@ def test_two_lists_are_guessed() -> None:
     meetings = [(start, start + k % 9 + 1) for k, start in enumerate(starts)]
     fused = decorate(rooms_and_spans, jit=False, tiering=False)
     compare_outcomes(run(rooms_and_spans, (meetings,)), run(fused, (meetings,)))
-    assert fused.variants.newest_segmented is None and not fused.variants.fallbacks
+    assert fused.variants.newest_segmented is None
+    assert not fused.variants.fallbacks

@@ -20,12 +20,14 @@ from fusejit.tracer.indexing.view_functions import (
     normalize_axis,
     permuted,
 )
+from fusejit.tracer.lists.arrays_of_lists import require_some
 from fusejit.tracer.np.arrays.parts import ZERO, new_array, section, store
 from fusejit.tracer.ops.elementwise_op import array_of_number, copy_of, full, require_extents
 from fusejit.tracer.ops.join_order import joined_order
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
+from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.operand_types import (
     can_cast,
     contains_traced,
@@ -36,6 +38,8 @@ from fusejit.tracer.values.operand_types import (
 from fusejit.tracer.values.symbolic_number import value_of
 from fusejit.tracer.values.traced_primitives import primitive_of
 
+_REMEDY = "make an array of it: np.array(xs)"
+
 
 def sequence_of(arrays: Any, name: str) -> list[Any]:
     """The items of a sequence of arrays; an array is the sequence of its rows."""
@@ -45,7 +49,44 @@ def sequence_of(arrays: Any, name: str) -> list[Any]:
         return list(arrays)
     if isinstance(arrays, np.ndarray):
         return list(array_from(arrays))
+    if isinstance(arrays, TracedContainer):
+        raise needs_python(f"joins the items of a container by np.{name}", _REMEDY)
     raise numpy_raises(f"TypeError: the argument of {name} is no sequence")
+
+
+# ------------------------------------------------------------- the arrays in a list of the kernel
+def _items_of(container: Any, name: str, out: Any, dtype: Any) -> TracedArray:
+    """The array of the items; what is converted, or stored elsewhere, on the way is Python's."""
+    if out is not None or dtype is not None:
+        raise needs_python(f"joins the arrays of a list by np.{name} with out= or dtype=", _REMEDY)
+    size = container.size()
+    if type(size) is int and not size:
+        raise numpy_raises(f"ValueError: need at least one array to {name}")
+    require_some(size)
+    made: TracedArray = container.as_array()
+    return made
+
+
+def _moved(items: TracedArray, axis: Any) -> TracedArray:
+    """The first axis, which counts the items, as another one."""
+    at = normalize_axis(axis, items.ndim)
+    if not at:
+        return items
+    axes = (*range(1, at + 1), 0, *range(at + 1, items.ndim))
+    return copy_of(permuted(items, axes), items.dtype, None, "copy", Kind.ARRAY)
+
+
+def _joined_items(items: TracedArray, axis: Any) -> TracedArray:
+    """The items one after the other along an axis of theirs."""
+    if items.ndim == 1:
+        raise numpy_raises("ValueError: zero-dimensional arrays cannot be concatenated")
+    at = None if axis is None else normalize_axis(axis, items.ndim - 1)
+    if at is None or items.ndim == 2:
+        return ARRAY_OPS.reshape(items, -1, copy=False).as_owner()
+    shape: tuple[Any, ...] = items.shape
+    before, others = shape[1 : at + 1], shape[at + 2 :]
+    joined = (*before, shape[0] * shape[at + 1], *others)
+    return ARRAY_OPS.reshape(_moved(items, at), joined, copy=False).as_owner()
 
 
 @primitive(np.concatenate, complex=True)
@@ -62,6 +103,8 @@ def concatenate(
 
     The axes lie in memory as those of the parts do (K order), see `joined_order`.
     """
+    if isinstance(arrays, TracedContainer):
+        return _joined_items(_items_of(arrays, "concatenate", out, dtype), axis)
     given = sequence_of(arrays, "concatenate")
     if not contains_traced(given) and out is None:
         return NotImplemented
@@ -156,6 +199,8 @@ def stack(
     arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
     """``np.stack``: arrays of one shape along a new axis."""
+    if isinstance(arrays, TracedContainer):
+        return _moved(_items_of(arrays, "stack", out, dtype), axis)
     given = sequence_of(arrays, "stack")
     if not contains_traced(given) and out is None:
         return NotImplemented
@@ -188,6 +233,11 @@ def _at_least(function: Any, given: list[Any]) -> list[TracedArray]:
 @primitive(np.vstack, complex=True)
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.vstack``: along the first axis, arrays of rank 1 as rows."""
+    if isinstance(tup, TracedContainer):
+        items = _items_of(tup, "vstack", None, dtype)
+        if items.ndim == 1:
+            return ARRAY_OPS.reshape(items, (-1, 1), copy=False).as_owner()
+        return items if items.ndim == 2 else _joined_items(items, 0)
     given = sequence_of(tup, "vstack")
     if not contains_traced(given):
         return NotImplemented
@@ -197,6 +247,9 @@ def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
 @primitive(np.hstack, complex=True)
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.hstack``: along the second axis, arrays of rank 1 along their only one."""
+    if isinstance(tup, TracedContainer):
+        items = _items_of(tup, "hstack", None, dtype)
+        return items if items.ndim == 1 else _joined_items(items, 0 if items.ndim == 2 else 1)
     given = sequence_of(tup, "hstack")
     if not contains_traced(given):
         return NotImplemented

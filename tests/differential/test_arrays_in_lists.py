@@ -1,0 +1,390 @@
+"""Lists whose items are arrays: copies stand for these as long as nobody can tell.
+
+Python ran all loops that put an array into a list.
+"""
+# mypy: disable-error-code="var-annotated"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit_testing.oracle import compare_outcomes, decorate, run
+
+
+# --------------------------------------------------------------------------- compiled as a whole
+def trajectory(y: Any, n: Any) -> Any:
+    times, states = [0.0], [y]
+    t = 0.0
+    while t < 0.1 * n:
+        y = y + 0.1 * np.cos(y)
+        t += 0.1
+        times.append(t)
+        states.append(y)
+    return np.array(times), np.array(states), y
+
+
+def copies(y: Any, n: Any) -> Any:
+    grid = np.zeros((3, len(y)))
+    snapshots = []
+    for k in range(n + 1):
+        grid[k % 3] += y
+        snapshots.append(grid.copy())
+    return np.array(snapshots), snapshots[-1].sum(axis=0)
+
+
+def chosen_ones(y: Any, n: Any) -> Any:
+    best, path = None, []
+    for k in range(n + 1):
+        c = np.cos(y * k)
+        if best is None or c.sum() > best.sum():
+            best = c
+            path.append(best)
+    return best, np.array(path), np.mean(path, axis=0)
+
+
+def nearest(y: Any, n: Any) -> Any:
+    points = [np.zeros(len(y))]
+    for k in range(n):
+        near = min(range(len(points)), key=lambda i: np.sum((points[i] - y * k) ** 2))
+        points.append(points[near] + 0.5 * (y * k - points[near]))
+    return np.array(points)
+
+
+def pairs(y: Any, n: Any) -> Any:
+    points = [y * k for k in range(n + 20)]
+    total = 0.0
+    for p in points:
+        for q in points:
+            total += np.sqrt(((p - q) ** 2).sum())
+    return total
+
+
+def in_tuples(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        y = np.sin(y) + k
+        rows.append((k, y, y.sum()))
+    total = 0.0
+    for k, row, number in rows:
+        total += k * row[0] + number
+    return total, rows[-1][1] + 1, len(rows)
+
+
+def beside_numbers_of_two_types(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        rows.append((k if k % 2 else 0.5 * k, y * k))
+    return rows
+
+
+def stacked(y: Any, n: Any) -> Any:
+    rows = [y]
+    for k in range(n):
+        y = y * 0.5 + k
+        rows.append(y)
+    rows.append(rows[0] - rows[-1])
+    return (
+        np.stack(rows),
+        np.stack(rows, axis=1),
+        np.concatenate(rows),
+        np.vstack(rows),
+        np.hstack(rows),
+    )
+
+
+def matrices(y: Any, n: Any) -> Any:
+    made = []
+    product = np.eye(4)
+    for k in range(n + 1):
+        product = product * 0.9 + k
+        made.append(product)
+    return (
+        np.concatenate(made),
+        np.concatenate(made, axis=1),
+        np.concatenate(made, axis=None),
+        np.hstack(made),
+        np.vstack(made),
+        np.stack(made, axis=-1),
+    )
+
+
+def returned(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n):
+        y = y + k
+        rows.append(y)
+    return rows
+
+
+def returned_in_tuples(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n):
+        y = y + k
+        rows.append((k, y.copy(), k % 2 == 0))
+    return rows
+
+
+def replaced(y: Any, n: Any) -> Any:
+    rows = [np.zeros(len(y)) for _ in range(5)]
+    for k in range(n):
+        rows[k % 5] = rows[k % 5] + y
+    return rows
+
+
+def reversed_rows(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        rows.append(y[::-1] * k)
+        rows.append(y[::-1])
+    return np.array(rows), rows[-1].sum()
+
+
+def exchanged(y: Any, n: Any) -> Any:
+    a, b = y * 1, y * 2
+    rows = []
+    for k in range(n + 1):
+        rows.append(a)
+        a, b = b, a + k
+    return np.array(rows), sum(len(row) for row in rows)
+
+
+# ------------------------------------------------------------------- what only the arrays can tell
+def argument_changes(y: Any, n: Any) -> Any:
+    rows = []
+    for _ in range(n + 1):
+        rows.append(y)
+        y[0] += 1
+    return np.array(rows)
+
+
+def changes_before(y: Any, n: Any) -> Any:
+    z, rows = y.copy(), []
+    for _ in range(n + 1):
+        z[0] += 1
+        rows.append(z)
+    return np.array(rows)
+
+
+def item_changes(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        rows.append(y + k)
+    row = rows[-1]
+    row += 100
+    for other in rows:
+        other *= 2
+    return np.array(rows)
+
+
+def changes_through_its_first_name(y: Any, n: Any) -> Any:
+    first = y * 2
+    x, rows = first, []
+    for _ in range(n + 1):
+        rows.append(x)
+        x = x + 1
+    first[0] = 55
+    return np.array(rows)
+
+
+def first_name_in_the_loop(y: Any, n: Any) -> Any:
+    first = y * 2
+    x, rows = first, []
+    for k in range(n + 1):
+        rows.append(x)
+        x = x + 1
+        first[0] = k
+    return np.array(rows)
+
+
+def one_of_two_changes(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        a, b = y * 1, y * 2
+        c = a if k % 2 else b
+        rows.append(c)
+        a[0] = 8
+    return np.array(rows)
+
+
+def one_of_two_in_a_comprehension(y: Any, n: Any) -> Any:
+    a, b = y * 1, y * 2
+    rows = [a if k % 2 else b for k in range(n + 20)]
+    a[0] = 8
+    return np.array(rows)
+
+
+def rows_of_a_table(y: Any, n: Any) -> Any:
+    table = np.arange(40.0).reshape(10, 4)
+    rows = []
+    for k in range(n + 1):
+        rows.append(table[k % 10])
+        table[k % 10, 1] += 1
+    return np.array(rows)
+
+
+def out_argument(y: Any, n: Any) -> Any:
+    out, rows = np.empty(len(y)), []
+    for k in range(n + 1):
+        np.multiply(y, k, out=out)
+        rows.append(out)
+    return np.array(rows)
+
+
+def attribute_changes(y: Any, n: Any) -> Any:
+    class Body:
+        pass
+
+    body: Any = Body()
+    body.x, rows = y * 1.0, []
+    for _ in range(n + 1):
+        body.x = body.x + 1
+        rows.append(body.x)
+    body.x[0] = 3
+    return np.array(rows)
+
+
+def one_array_twice(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        z = y + k
+        rows.append(z)
+        rows.append(z)
+    return rows
+
+
+def two_lists(y: Any, n: Any) -> Any:
+    rows, others = [], []
+    for k in range(n + 1):
+        z = y + k
+        rows.append(z)
+        others.append(z)
+    return rows, others
+
+
+def last_one_returned(y: Any, n: Any) -> Any:
+    rows = []
+    for _ in range(n + 1):
+        y = y + 1
+        rows.append(y)
+    return y, rows, rows[-1] is y
+
+
+def first_one_where_no_iteration_is(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    total = rows[0]
+    for _ in range(1, n):
+        total = total + y
+    return total, rows
+
+
+def last_one_where_no_iteration_is(y: Any, n: Any) -> Any:
+    rows, z = [], y * 1
+    for k in range(n + 20):
+        z = y + k
+        rows.append(z)
+    for _ in range(1, n):
+        z = z + 1
+    z[:] = 3
+    return rows, z
+
+
+def argument_returned(y: Any, n: Any) -> Any:
+    rows = [y]
+    for k in range(n):
+        rows.append(y * k)
+    return rows[0], np.array(rows)
+
+
+def several_shapes(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        rows.append(np.zeros(3) if k % 2 else np.zeros(4))
+    return rows
+
+
+def other_order(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        rows.append((y * k).reshape(2, 2).T)
+    return np.array(rows), rows[-1].flags.c_contiguous, rows[-1].sum(0)
+
+
+def stacked_in_part(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        if k % 3:
+            rows.append(y * k)
+    return np.stack(rows)
+
+
+WHOLE = (
+    *(trajectory, copies, chosen_ones, nearest, pairs, in_tuples, stacked, matrices, returned),
+    *(returned_in_tuples, beside_numbers_of_two_types, replaced, reversed_rows, exchanged),
+)
+LEFT_TO_PYTHON = (
+    *(argument_changes, changes_before, item_changes, changes_through_its_first_name),
+    *(first_name_in_the_loop, one_of_two_changes, one_of_two_in_a_comprehension, rows_of_a_table),
+    *(out_argument, attribute_changes, one_array_twice, two_lists, last_one_returned),
+    *(argument_returned, several_shapes, other_order, stacked_in_part),
+    *(first_one_where_no_iteration_is, last_one_where_no_iteration_is),
+)
+
+
+def _identities(obj: Any) -> list[Any]:
+    """Which arrays of a result are one object, or share memory."""
+    found: list[Any] = []
+    pending = [obj]
+    while pending:
+        one = pending.pop(0)
+        if isinstance(one, list | tuple):
+            pending += one
+        elif isinstance(one, np.ndarray):
+            found.append(one)
+    return [[(a is b, np.shares_memory(a, b)) for a in found] for b in found]
+
+
+@pytest.mark.parametrize("function", [*WHOLE, *LEFT_TO_PYTHON])
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_arrays_in_lists(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=False, tiering=False)
+    for count in (3, 5, 1):
+        expected = run(function, (np.linspace(0, 1, 4), count))
+        outcome = run(fused, (np.linspace(0, 1, 4), count))
+        compare_outcomes(expected, outcome)
+        assert _identities(outcome.result) == _identities(expected.result)
+    if function in WHOLE:
+        assert fused.variants.newest_segmented is None
+        assert not fused.variants.fallbacks
+
+
+@pytest.mark.parametrize("function", [copies, returned_in_tuples, nearest])
+def test_kernels(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=True, tiering=False)
+    for count in (40, 600):  # more than there is room for at first
+        args = np.linspace(0, 1, 4), count
+        compare_outcomes(run(function, args), run(fused, args))
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_no_items() -> None:
+    """``np.stack`` of no arrays raises ValueError, and ``np.array`` of none has another rank."""
+    for function in (stacked_in_part, returned):
+        fused = decorate(function, jit=False, tiering=False)
+        for count in (4, 0):
+            args = np.linspace(0, 1, 4), count
+            compare_outcomes(run(function, args), run(fused, args))
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_large_arrays_stay_with_python() -> None:
+    """Columns have room for many items: 2 GB for images."""
+    fused = decorate(returned, jit=False, tiering=False)
+    for size in (4, 20_000):
+        args = np.linspace(0, 1, size), 300
+        compare_outcomes(run(returned, args), run(fused, args))
+    boundaries = fused.variants.newest_segmented.boundaries
+    assert any("large arrays" in boundary.reason for boundary in boundaries)
