@@ -292,6 +292,25 @@ def last_one_where_no_iteration_is(y: Any, n: Any) -> Any:
     return rows, z
 
 
+def item_of_a_slice(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    best = rows[1]
+    for row in rows[1:]:
+        if row.sum() > best.sum():
+            best = row
+    return rows, best
+
+
+def argument_popped(y: Any, n: Any) -> Any:
+    rows = [y]
+    for k in range(n - 1):
+        rows.append(y + k)
+    z = rows.pop()
+    for row in rows:
+        z = z + row
+    return z, y
+
+
 def argument_returned(y: Any, n: Any) -> Any:
     rows = [y]
     for k in range(n):
@@ -330,7 +349,8 @@ LEFT_TO_PYTHON = (
     *(first_name_in_the_loop, one_of_two_changes, one_of_two_in_a_comprehension, rows_of_a_table),
     *(out_argument, attribute_changes, one_array_twice, two_lists, last_one_returned),
     *(argument_returned, several_shapes, other_order, stacked_in_part),
-    *(first_one_where_no_iteration_is, last_one_where_no_iteration_is),
+    *(first_one_where_no_iteration_is, last_one_where_no_iteration_is, item_of_a_slice),
+    argument_popped,
 )
 
 

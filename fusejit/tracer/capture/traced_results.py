@@ -265,7 +265,8 @@ class Results:
             storage = array.storage
             bases = storage.root.bases()
             is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
-            if bases and (not storage.root.may_leave or is_seen):
+            is_told = not storage.root.may_leave or is_seen or storage.root.is_outdated()
+            if bases and is_told:
                 self._require_choice(array)
             is_segment = not array.is_whole or storage.has_gaps
             if storage.buffer is None and (uses[id(storage.root)] > 1 or is_segment):

@@ -183,6 +183,6 @@ def note_copies(copy: Storage, branches: Branches) -> None:
                     copy.note_copied(base, root.may_leave, root.copied_why)
         elif root.buffer is not None or root.origin is not None or is_shared:
             why = "one of two arrays, depending on a condition"
-            is_own = obj.path is None and not is_captured(root)
+            is_own = obj.path is None and not is_captured(root) and root.may_leave
             is_whole = obj.is_whole or root.is_all_of(obj.map, obj.extents)
             copy.note_copied(root, is_own and is_whole, why)

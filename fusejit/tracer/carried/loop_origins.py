@@ -204,7 +204,7 @@ class LoopOrigins:
             storage.origin = Origin(array, objects, number, self._requires_own(name))
             for obj in objects:
                 root = obj.storage.root
-                is_own = obj.path is None and not is_captured(root)
+                is_own = obj.path is None and not is_captured(root) and root.may_leave
                 why = "an array that a loop may not have bound again"
                 storage.note_copied(root, is_own, why)
 

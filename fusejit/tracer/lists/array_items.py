@@ -97,6 +97,9 @@ def note_given(owner: ListOfArrays, item: Any, columns: Sequence[TracedArray]) -
             raise Retrace
         is_new = not (root.copied_from or array.is_view or trace.is_repeated_since(root.home))
         held.are_known |= may_be_others or not (is_new and array.is_whole)
+        for other in root.columns():  # which have it, too
+            held.note_copied(other, True, _WHY)
+            other.note_copied(held, True, _WHY)
         for one in objects:
             one.note_copied(held, True, _WHY)
 

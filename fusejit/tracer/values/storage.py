@@ -178,16 +178,23 @@ class Storage:
 
     def columns(self) -> list[Storage]:
         """The columns of lists that hold copies of it, or of which it is a copy."""
-        bases = (base for one in self.possible() for base in one.copied_from)
-        return [*dict.fromkeys(base for base in bases if base.leave_items is not None)]
+        found = self.possible()
+        for one in found:
+            bases = (base for base in one.copied_from if base.leave_items is not None)
+            found += [base for base in bases if base not in found]
+        return [one for one in found if one.leave_items is not None and one is not self]
 
     def bases(self) -> set[Storage]:
         """What it is, or may be, a copy of, and what holds copies of it."""
         return {*self.copied_from, *self.columns()}
 
+    def is_outdated(self) -> bool:
+        """Whether something was stored into what this is a copy of."""
+        return any(base.num_stores != after for base, after in self.copied_from.items())
+
     def require_unchanged_base(self) -> None:
         """Fall back if something was stored into what this is a copy of."""
-        if any(base.num_stores != after for base, after in self.copied_from.items()):
+        if self.is_outdated():
             self.require_own()
             raise Fallback(f"{self.copied_why} is read after a store to its base")
 
