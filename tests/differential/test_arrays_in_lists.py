@@ -96,6 +96,11 @@ def stacked(y: Any, n: Any) -> Any:
     )
 
 
+def summed(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    return sum(rows), sum(rows, 0.5), sum(rows[1:], y)
+
+
 def matrices(y: Any, n: Any) -> Any:
     made = []
     product = np.eye(4)
@@ -342,7 +347,7 @@ def stacked_in_part(y: Any, n: Any) -> Any:
 
 WHOLE = (
     *(trajectory, copies, chosen_ones, nearest, pairs, in_tuples, stacked, matrices, returned),
-    *(returned_in_tuples, beside_numbers_of_two_types, replaced, reversed_rows, exchanged),
+    *(returned_in_tuples, beside_numbers_of_two_types, summed, replaced, reversed_rows, exchanged),
 )
 LEFT_TO_PYTHON = (
     *(argument_changes, changes_before, item_changes, changes_through_its_first_name),

@@ -15,6 +15,7 @@ from fusejit_testing.programs.fork_programs import fork_program
 from fusejit_testing.programs.identities import ANNOTATIONS, identity_program
 from fusejit_testing.programs.list_programs import check_lists, list_program, set_program
 from fusejit_testing.programs.rebinding_programs import check_rebinding
+from fusejit_testing.programs.row_programs import row_program
 from fusejit_testing.programs.text_programs import text_program
 
 BATCH = 20
@@ -107,6 +108,17 @@ def test_programs_of_lists_do_all_to_them() -> None:
 def test_texts(tmp_path: Path) -> None:
     for seed in range(2 * BATCH):
         FAMILIES["texts"].check(seed, seed % BATCH == 0, tmp_path)
+
+
+def test_rows(tmp_path: Path) -> None:
+    for seed in range(BATCH):
+        FAMILIES["rows"].check(seed, seed % BATCH == 0, tmp_path)
+
+
+def test_programs_of_rows_do_all_to_them() -> None:
+    text = "".join(row_program(seed).text for seed in range(300))
+    parts = ("a.append(", "b.append(", "[-1][:1] = ", "out=", "a.pop()", "return a, v", "if m > 2")
+    assert all(part in text for part in parts)
 
 
 def test_programs_of_texts_do_all_to_them() -> None:

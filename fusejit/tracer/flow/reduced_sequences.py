@@ -14,7 +14,10 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.arrays_of_lists import require_some
+from fusejit.tracer.lists.item_forms import ArrayForm
 from fusejit.tracer.lists.list_methods import copied
+from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.ops.checks import COMPUTED, RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
@@ -29,6 +32,21 @@ def _sum_of(items, start):  # type: ignore[no-untyped-def]
     for item in items:
         total = total + item
     return total
+
+
+def _sum_of_arrays(items, start):  # type: ignore[no-untyped-def]
+    _have_some(len(items))  # else the sum is the number with which it starts
+    total = start + items[0]
+    for k in range(1, len(items)):
+        total = total + items[k]
+    return total
+
+
+def _have_some(size: Any) -> None:
+    """Leave a sum of no arrays to Python."""
+
+
+primitive(_have_some)(require_some)
 
 
 def _some(item: Any) -> Any:
@@ -98,7 +116,9 @@ def summed(*args: Any, **kwargs: Any) -> Any:
     items = args[0]
     if isinstance(items, TracedContainer) and type(start) is int:
         items = items.addends()
-    total = current_trace().inlined(_sum_of, (items, start))
+    is_of_arrays = isinstance(items, TracedList) and isinstance(items.form, ArrayForm)
+    sum_of = _sum_of_arrays if is_of_arrays else _sum_of
+    total = current_trace().inlined(sum_of, (items, start))
     is_python = isinstance(total, TracedArray) and total.kind is Kind.PYTHON
     if is_python and total.dtype.kind == "f" and sys.version_info >= (3, 12):
         what = "adds Python's floats with sum(), which is more exact than additions"

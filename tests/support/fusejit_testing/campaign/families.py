@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from fusejit.errors import ConcretizationError, InternalError, UnsupportedError, VerificationError
 from fusejit.outcome import FAULT
@@ -38,6 +39,7 @@ from fusejit_testing.programs.mutation_maker import make_program
 from fusejit_testing.programs.mutation_programs import MutationProgram, deadline
 from fusejit_testing.programs.program_check import check_seed
 from fusejit_testing.programs.rebinding_programs import check_rebinding
+from fusejit_testing.programs.row_programs import row_program, rows_of
 from fusejit_testing.programs.text_programs import text_program, texts_of
 
 SHRINKING = 120.0  # seconds for making a failing program small
@@ -153,8 +155,21 @@ def _sets(seed: int, jit: bool, folder: Path) -> None:
 
 
 def _texts(seed: int, jit: bool, folder: Path) -> None:
-    program = text_program(seed)
-    calls = [texts_of(program, call) for call in range(len(program.calls))]
+    _by_calls(text_program(seed), texts_of, jit, folder)
+
+
+def _rows(seed: int, jit: bool, folder: Path) -> None:
+    _by_calls(row_program(seed), rows_of, jit, folder)
+
+
+def _by_calls(
+    program: MutationProgram,
+    arguments_of: Callable[[MutationProgram, int], tuple[Any, ...]],
+    jit: bool,
+    folder: Path,
+) -> None:
+    """Programs with arguments of their own."""
+    calls = [arguments_of(program, call) for call in range(len(program.calls))]
     try:
         for is_jitted in (False, True)[: 1 + jit]:
             with deadline(SLOWEST):
@@ -243,10 +258,11 @@ def _text_of(error: BaseException) -> str:
 
 
 FAMILIES: dict[str, Family] = {
-    "mutation": Family(18, partial(_mutations, PROGRAMS["mutation"])),
+    "mutation": Family(14, partial(_mutations, PROGRAMS["mutation"])),
     "lists": Family(8, _lists),
     "sets": Family(8, _sets),
     "texts": Family(6, _texts),
+    "rows": Family(4, _rows),
     **{name: Family(5, partial(_everyday, name)) for name in GRAMMARS},
     **{name: Family(5, partial(_given, name)) for name in GIVEN},
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),
