@@ -258,15 +258,14 @@ class Results:
     def _share_memory(self, arrays: list[TracedArray]) -> None:
         """What NumPy would hand out as views of one array becomes views of one buffer."""
         uses = Counter(id(a.storage.root) for a in arrays)
-        roots = {a.storage.root for a in arrays}
-        copies = Counter(id(base) for root in roots for base in root.bases())
+        copies = Counter(id(b) for root in {a.storage.root for a in arrays} for b in root.bases())
         for array in arrays:
             give_own_memory(array)
             storage = array.storage
             bases = storage.root.bases()
             is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
-            is_told = not storage.root.may_leave or is_seen or storage.root.is_outdated()
-            if bases and is_told:
+            is_seen |= not storage.root.may_leave or storage.root.is_outdated()
+            if bases and is_seen:
                 self._require_choice(array)
             is_segment = not array.is_whole or storage.has_gaps
             if storage.buffer is None and (uses[id(storage.root)] > 1 or is_segment):

@@ -14,13 +14,13 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.arrays_of_lists import require_some
 from fusejit.tracer.lists.item_forms import ArrayForm
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
 from fusejit.tracer.ops.checks import COMPUTED, RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.ops.lengths import require_some
 from fusejit.tracer.ops.union_operators import without_none
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.builder.primitives import PRIMITIVES
-from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.host.host_call_tracing import host_call
 from fusejit.tracer.lists.item_forms import ArrayForm, ItemForm, NumberForm, TupleForm
 from fusejit.tracer.ops.changing_extents import first_items
-from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.elementwise_op import copy_of
-from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.ops.lengths import require_some
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import F64
@@ -83,14 +78,6 @@ def _place_of(form: NumberForm) -> int:
 def _require_items(column: TracedArray, length: AffineExpr) -> None:
     """Leave an array of no items to Python."""
     require_some(affine_number(column.trace, length))
-
-
-def require_some(number: Any) -> None:
-    """Leave it to Python where there is no item."""
-    condition = as_kernel_number(truth_of(number > 0)).value()
-    current_trace().emit(
-        Assert(condition=condition, reason="an array of an empty list", error=LEFT_TO_PYTHON)
-    )
 
 
 def _first(column: TracedArray, length: AffineExpr) -> TracedArray:

@@ -20,10 +20,10 @@ from fusejit.tracer.indexing.view_functions import (
     normalize_axis,
     permuted,
 )
-from fusejit.tracer.lists.arrays_of_lists import require_some
 from fusejit.tracer.np.arrays.parts import ZERO, new_array, section, store
 from fusejit.tracer.ops.elementwise_op import array_of_number, copy_of, full, require_extents
 from fusejit.tracer.ops.join_order import joined_order
+from fusejit.tracer.ops.lengths import require_some
 from fusejit.tracer.program.fallback import Fallback, numpy_raises
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import ARRAY_OPS, TracedArray
