@@ -157,6 +157,51 @@ def exchanged(y: Any, n: Any) -> Any:
     return np.array(rows), sum(len(row) for row in rows)
 
 
+def table_of_rows(y: Any, n: Any) -> Any:
+    table = [np.zeros(5) for _ in range(n + 20)]
+    table[0][0] = 1
+    for i in range(1, n + 1):
+        for j in range(5):
+            table[i][j] = table[i - 1][j] * 0.5 + (table[i - 1][j - 1] if j else y[1])
+    return table
+
+
+def bodies(y: Any, n: Any) -> Any:
+    places = [np.array([k, k * 0.5]) for k in range(n + 20)]
+    speeds = [np.zeros(2) for _ in range(n + 20)]
+    for _ in range(3):
+        for i in range(len(places)):
+            for j in range(len(places)):
+                if i != j:
+                    d = places[j] - places[i]
+                    speeds[i] += 0.01 * d / (d @ d + 0.1)
+        for i in range(len(places)):
+            places[i] += speeds[i] * 0.1
+    return places, speeds
+
+
+def changed_rows(y: Any, n: Any) -> Any:
+    def scaled(row: Any, factor: Any) -> Any:
+        row *= factor
+        return row
+
+    rows = [y * k for k in range(n + 20)]
+    before = np.array(rows)
+    total = np.zeros(len(y))
+    for i, row in enumerate(rows):
+        row[0] = i
+        total += row
+        row[1:] = total[:-1]
+    for k in range(n):
+        a, b = rows[k], rows[k + 1]
+        a[0], b[0] = b[0], a[0]
+        total += scaled(rows[k], 0.5)
+        rows[-k].T[1] = k
+        np.add(a, b, out=b)
+        b.sort()
+    return before, rows, total, rows[1].max()
+
+
 # ------------------------------------------------------------------- what only the arrays can tell
 def argument_changes(y: Any, n: Any) -> Any:
     rows = []
@@ -316,6 +361,81 @@ def argument_popped(y: Any, n: Any) -> Any:
     return z, y
 
 
+def row_and_its_name(y: Any, n: Any) -> Any:
+    rows = []
+    for k in range(n + 1):
+        z = y * k
+        rows.append(z)
+        rows[-1][0] = 7
+        z[1] = 8
+    return np.array(rows)
+
+
+def row_returned(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    row = rows[0]
+    row[0] = 5
+    return row
+
+
+def row_replaced(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    row = rows[0]
+    row[0] = 5
+    rows[0] = row + 1
+    row[1] = 7
+    return np.array(rows), row.sum()
+
+
+def rows_of_one_array(y: Any, n: Any) -> Any:
+    rows = [y for _ in range(n + 20)]
+    rows[-1][0] = 9
+    return np.array(rows), y
+
+
+def row_in_another_list(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    kept = []
+    for k in range(n):
+        rows[k][0] = 9
+        kept.append(rows[k])
+    rows[0][1] = 77
+    return np.array(kept)
+
+
+def best_row(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    best = rows[0]
+    for k in range(n):
+        rows[k][0] = k
+        if rows[k].sum() > best.sum():
+            best = rows[k]
+    rows[0][1] = 50
+    return best.sum()
+
+
+def exchanged_rows(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    rows[0], rows[1] = rows[1], rows[0]
+    rows[0][0] = 4
+    return rows
+
+
+def row_beyond_the_end(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    try:
+        for k in range(n + 25):
+            rows[k][0] = 9
+    except IndexError:
+        pass
+    return np.array(rows)
+
+
+def last_row(y: Any, n: Any) -> Any:
+    rows = [y * k for k in range(n + 20)]
+    return rows[-1]
+
+
 def argument_returned(y: Any, n: Any) -> Any:
     rows = [y]
     for k in range(n):
@@ -347,6 +467,7 @@ def stacked_in_part(y: Any, n: Any) -> Any:
 
 WHOLE = (
     *(trajectory, copies, chosen_ones, nearest, pairs, in_tuples, stacked, matrices, returned),
+    *(table_of_rows, bodies, changed_rows, last_row),
     *(returned_in_tuples, beside_numbers_of_two_types, summed, replaced, reversed_rows, exchanged),
 )
 LEFT_TO_PYTHON = (
@@ -355,7 +476,8 @@ LEFT_TO_PYTHON = (
     *(out_argument, attribute_changes, one_array_twice, two_lists, last_one_returned),
     *(argument_returned, several_shapes, other_order, stacked_in_part),
     *(first_one_where_no_iteration_is, last_one_where_no_iteration_is, item_of_a_slice),
-    argument_popped,
+    *(argument_popped, row_and_its_name, row_returned, row_replaced, rows_of_one_array),
+    *(row_in_another_list, best_row, exchanged_rows, row_beyond_the_end),
 )
 
 
@@ -386,7 +508,7 @@ def test_arrays_in_lists(function: Callable[..., Any]) -> None:
         assert not fused.variants.fallbacks
 
 
-@pytest.mark.parametrize("function", [copies, returned_in_tuples, nearest])
+@pytest.mark.parametrize("function", [copies, returned_in_tuples, nearest, table_of_rows])
 def test_kernels(function: Callable[..., Any]) -> None:
     fused = decorate(function, jit=True, tiering=False)
     for count in (40, 600):  # more than there is room for at first

@@ -124,6 +124,7 @@ class Results:
             tag = self._with_arrays(obj.tag, arrays)
             return Choice(tag, tuple(self._with_arrays(one, arrays) for one in obj.objects))
         if isinstance(obj, TracedArray):
+            obj.storage.root.require_no_row()
             arrays[id(obj)] = obj
             for other in choices_of(obj):
                 self._with_arrays(other, arrays)
@@ -238,9 +239,8 @@ class Results:
         if aliases.may_be_another(obj) or is_shared_pool(getattr(obj, "pool", None)):
             self._not_alone.setdefault(id(obj), obj)
             if len(self._not_alone) > 1:
-                obj.leave_to_python(
-                    f"returns two {obj.python_type.__name__}s that may be one", "return a copy"
-                )
+                what = f"returns two {obj.python_type.__name__}s that may be one"
+                obj.leave_to_python(what, "return a copy")
 
     def _require_one_place(self) -> None:
         """Leave a list to Python that may be in another one of the result, too."""
@@ -258,7 +258,8 @@ class Results:
     def _share_memory(self, arrays: list[TracedArray]) -> None:
         """What NumPy would hand out as views of one array becomes views of one buffer."""
         uses = Counter(id(a.storage.root) for a in arrays)
-        copies = Counter(id(b) for root in {a.storage.root for a in arrays} for b in root.bases())
+        roots = {a.storage.root for a in arrays}
+        copies = Counter(id(base) for root in roots for base in root.bases())
         for array in arrays:
             give_own_memory(array)
             storage = array.storage
@@ -276,11 +277,10 @@ class Results:
             storage = array.storage
             if storage.buffer is not None:
                 continue
-            value = storage.read()
-            root = self._root(value)
+            root = self._root(storage.read())
             if storage.buffer is None and (root in used or not self._is_computed(root)):
-                copied = copy_of(array, array.dtype, storage.order, "copy")
-                storage.value = root = copied.value()
+                root = copy_of(array, array.dtype, storage.order, "copy").value()
+                storage.value = root
             used.add(root)
 
     def _require_choice(self, array: TracedArray) -> None:

@@ -65,6 +65,10 @@ class AnyList(TracedContainer):
         """Store an item at a place where there is room."""
         raise NotImplementedError
 
+    def has_at(self, at: AffineExpr, item: Any) -> bool:
+        """Whether an item is the very one that is at a place, in memory."""
+        return False
+
     # -- length -----------------------------------------------------------------------------------
     def size(self) -> SymbolicNumber | int:
         """``len(xs)``."""
@@ -150,8 +154,10 @@ class AnyList(TracedContainer):
         return self.load(self._index(index, "list index out of range"))
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        self.store(self._index(index, "list assignment index out of range"), item)
-        self.note_moved()
+        at = self._index(index, "list assignment index out of range")
+        if not self.has_at(at, item):
+            self.store(at, item)
+            self.note_moved()
 
     def _part(self, index: slice) -> Any:
         """``xs[i:j:k]``, a list of its own."""

@@ -4,10 +4,14 @@
 shows it as long as neither is stored into, which is left to NumPy (`Storage.note_copied`), and as
 long as not both are handed out. A list that is handed out has arrays of its own: of those that it
 was given the program must have no other way to any.
+
+Where the program stores into what it has read from such a list (``rows[i][j] = v``), ``rows[i]`` is
+the row itself from the start: it then stays at its place.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -16,9 +20,11 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
+from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.origins import is_captured
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.array import TracedArray
@@ -50,6 +56,11 @@ def row_of(column: TracedArray, at: AffineExpr, kind: Kind = Kind.ARRAY) -> Trac
     return TracedArray(column.storage, place, column.extents[1:], kind)
 
 
+def copy_of_row(column: TracedArray, at: AffineExpr) -> Value:
+    """The elements of the item of a column at a place, as they are here."""
+    return copy_of(row_of(column, at), column.dtype, None, "item", Kind.ARRAY).value()
+
+
 def arrays_in(item: Any) -> Iterator[TracedArray]:
     """The arrays that an item is made of, in the order of its columns."""
     if is_tuple(item):
@@ -57,6 +68,10 @@ def arrays_in(item: Any) -> Iterator[TracedArray]:
             yield from arrays_in(part)
     elif isinstance(item, TracedArray) and item.kind is Kind.ARRAY:
         yield item
+
+
+def _of_arrays(columns: Sequence[TracedArray]) -> list[TracedArray]:
+    return [column for column in columns if column.ndim > 1]
 
 
 def require_arrays(owner: ListOfArrays, item: Any) -> None:
@@ -88,7 +103,7 @@ def _is_in_c_order(array: TracedArray) -> bool:
 def note_given(owner: ListOfArrays, item: Any, columns: Sequence[TracedArray]) -> None:
     """Note that columns hold copies of the arrays of an item, which has been stored."""
     trace = owner.trace
-    for array, column in zip(arrays_in(item), columns, strict=True):
+    for array, column in zip(arrays_in(item), _of_arrays(columns), strict=True):
         root, held = array.storage.root, column.storage
         objects = root.possible()
         may_be_others = array.path is not None or any(map(_is_known, objects))
@@ -97,6 +112,8 @@ def note_given(owner: ListOfArrays, item: Any, columns: Sequence[TracedArray]) -
             raise Retrace
         is_new = not (root.copied_from or array.is_view or trace.is_repeated_since(root.home))
         held.are_known |= may_be_others or not (is_new and array.is_whole)
+        if has_rows(owner) and held.are_known:
+            owner.leave_to_python(HOLDS, COPY_IT)
         for other in root.columns():  # which have it, too
             held.note_copied(other, True, _WHY)
             other.note_copied(held, True, _WHY)
@@ -123,10 +140,37 @@ def note_before(before: TracedArray, seen: TracedArray, num_stores: int) -> None
 
 def note_read(owner: ListOfArrays, item: Any, columns: Sequence[TracedArray]) -> None:
     """Note that the arrays of an item are copies of what columns hold."""
-    for array, column in zip(arrays_in(item), columns, strict=True):
-        array.is_known = False
+    for array, column in zip(arrays_in(item), _of_arrays(columns), strict=True):
         array.is_ndarray = True
         array.storage.note_copied(column.storage, not _may_be_captured(owner), _WHY)
+        if array is item and not column.storage.are_known:
+            array.storage.be_memory = functools.partial(_use_rows, owner)
+
+
+def has_rows(owner: ListOfArrays) -> bool:
+    """Whether its arrays stay where they are, and may be stored into there."""
+    return (owner.key, "rows") in owner.trace.table
+
+
+def _use_rows(owner: ListOfArrays) -> None:
+    """Start again with the rows themselves, not copies, where that was not tried before."""
+    if not has_rows(owner):
+        owner.trace.table[owner.key, "rows"] = True
+        raise Retrace
+
+
+def row_itself(column: TracedArray, at: AffineExpr) -> TracedArray:
+    """The item of a column at a place, into which the program may store."""
+    row = row_of(column, at)
+    row.is_known = False
+    row.is_ndarray = True
+    return row
+
+
+def is_row_at(column: TracedArray, at: AffineExpr, item: Any) -> bool:
+    """Whether an item is the very row that a place has, as in ``rows[i] += x``."""
+    is_row = isinstance(item, TracedArray) and item.storage is column.storage
+    return is_row and item.map == row_of(column, at).map
 
 
 def _may_be_captured(owner: ListOfArrays) -> bool:

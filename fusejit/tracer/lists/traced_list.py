@@ -27,15 +27,20 @@ from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.array_items import (
     COPY_IT,
     HOLDS,
+    copy_of_row,
+    has_rows,
     have_shapes,
+    is_row_at,
     note_given,
     note_read,
     require_arrays,
+    row_itself,
     row_of,
 )
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
 from fusejit.tracer.lists.form_guesses import POOL, Guesses
 from fusejit.tracer.lists.item_forms import (
+    ArrayForm,
     ItemForm,
     ListForm,
     Place,
@@ -52,7 +57,7 @@ from fusejit.tracer.lists.nested_list import (
     share_pools,
 )
 from fusejit.tracer.ops.changing_extents import rows, stretch
-from fusejit.tracer.ops.elementwise_op import copy_of, emit_scalar
+from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
@@ -130,8 +135,7 @@ class TracedList(AnyList):
             raise Retrace
         self.form = form
         types = form.types()
-        shapes = ((),) * len(types) if shapes is None else shapes
-        pairs = zip(types, shapes, strict=True)
+        pairs = zip(types, shapes or ((),) * len(types), strict=True)
         self._columns = [self._column(dtype, shape) for (_, dtype), shape in pairs]
         if is_list:
             self.pool = TracedList(self.trace, (self.key, POOL))
@@ -154,8 +158,7 @@ class TracedList(AnyList):
         if has_arrays(form):
             require_arrays(self, item)
         if self.form is None:
-            known = self.trace.table.get((self.key, "item"), form)
-            first = known.joined(form) or form
+            first = self.trace.table.get((self.key, "item"), form).joined(form) or form
             self._make_columns(first, first.shapes(item))
         self.widen(form)
         assert self.form is not None
@@ -177,6 +180,8 @@ class TracedList(AnyList):
     def note_moved(self) -> None:
         """Note that another list may be where one of its lists was."""
         self.num_moves += 1
+        if has_rows(self):
+            self.leave_to_python("moves an array in a list of arrays that change", COPY_IT)
 
     def may_be_another(self) -> bool:
         """Whether another list of the trace may be the same object of the program."""
@@ -199,11 +204,7 @@ class TracedList(AnyList):
         for field, value in enumerate(form.values(item)):
             self.store_field(field, at, value)
         if has_arrays(form):
-            note_given(self, item, self._array_columns)
-
-    @property
-    def _array_columns(self) -> list[TracedArray]:
-        return [column for column in self._columns if column.ndim > 1]
+            note_given(self, item, self._columns)
 
     def store_field(self, field: int, at: AffineExpr, value: Value) -> None:
         """Store a part of an item into its column."""
@@ -217,8 +218,7 @@ class TracedList(AnyList):
         """A part of an item, read here: the column may change before somebody asks for it."""
         column = self._columns[field]
         if column.ndim > 1:
-            made = copy_of(row_of(column, at), column.dtype, None, "item", Kind.ARRAY)
-            return made.value()
+            return copy_of_row(column, at)
         operand = Operand(column.dtype, array=row_of(column, at, Kind.SCALAR))
         types = [column.dtype], column.dtype
         number = emit_scalar("item", [operand], *types, lambda builder, refs: refs[0], kind)
@@ -228,8 +228,7 @@ class TracedList(AnyList):
     def _guess(self) -> None:
         """Assume a form, until an item shows it."""
         if has_arrays(self.trace.table.get((self.key, "item"))):
-            what = "reads an array of a list before one is put into it"
-            self.leave_to_python(what, "read it behind the first append")
+            self.leave_to_python("reads an array of a list that has none", "append one before")
         forms = self.trace.owned(Guesses).forms
         form = forms[self.trace.table.get((self.key, "guess"), 0)]
         self.trace.table[self.key, "guessed"] = form
@@ -247,11 +246,13 @@ class TracedList(AnyList):
         assert self.form is not None
         if isinstance(self.form, ListForm):
             return NestedList(self, at)
-        kinds = (kind for kind, _ in self.form.types())
-        values = [self.number_at(field, at, kind) for field, kind in enumerate(kinds)]
+        if has_rows(self) and isinstance(self.form, ArrayForm):
+            return row_itself(self._columns[0], at)
+        types = enumerate(self.form.types())
+        values = [self.number_at(field, at, kind) for field, (kind, _) in types]
         item = self.form.item(self.trace, values)
         if has_arrays(self.form):
-            note_read(self, item, self._array_columns)
+            note_read(self, item, self._columns)
         return item
 
     # -- length -----------------------------------------------------------------------------------
@@ -303,6 +304,10 @@ class TracedList(AnyList):
         self.note_moved()
 
     # -- copies -----------------------------------------------------------------------------------
+    def has_at(self, at: AffineExpr, item: Any) -> bool:
+        """Whether an item is the very one that is at a place."""
+        return has_rows(self) and is_row_at(self._columns[0], at, item)
+
     def is_like(self, other: Any) -> bool:
         """Whether another object is a list whose items it may hold."""
         return isinstance(other, TracedList)
@@ -314,8 +319,7 @@ class TracedList(AnyList):
     def require_form_of(self, other: TracedList) -> None:
         """Have both lists hold items of one form, where one is copied to the other."""
         if has_arrays(self.form) or has_arrays(other.form):
-            what = "binds a name to another list of arrays under a condition or in a loop"
-            self.leave_to_python(what, "change the list that it has")
+            self.leave_to_python("binds a name to another list of arrays", "change the list itself")
         for one, another in ((self, other), (other, self)):
             if another.form is not None and not another.is_guess:
                 if one.form is None:

@@ -21,6 +21,8 @@ def require_writeable(target: TracedArray) -> None:
     require_access(target)
     storage = target.storage
     if storage.root.copied_from:
+        if storage.root.be_memory is not None:
+            storage.root.be_memory()
         storage.root.require_own()
         raise Fallback(f"a store into {storage.root.copied_why}")
     if storage.root.stands_for:

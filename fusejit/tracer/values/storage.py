@@ -63,6 +63,8 @@ class Storage:
         self.copied_why = "a reshaped view that was copied"
         # of a column that holds copies of arrays of a list: leaves the list to Python
         self.leave_items: Callable[[], NoReturn] | None = None
+        # of such a copy: has another attempt use the memory of the column instead
+        self.be_memory: Callable[[], None] | None = None
         self.origin: Any = None  # an `Origin`: what the array may be instead of a copy
         self._loaded: tuple[int, Block, Value] | None = None
         self.location = current_location() if trace.regions else UNKNOWN
@@ -197,6 +199,11 @@ class Storage:
         if self.is_outdated():
             self.require_own()
             raise Fallback(f"{self.copied_why} is read after a store to its base")
+
+    def require_no_row(self) -> None:
+        """Leave a list to Python of which the program hands out a row."""
+        if self.leave_items is not None:
+            self.leave_items()
 
     def require_own(self) -> None:
         """Start again with a check that a copy is what NumPy has too, if it nearly always is.

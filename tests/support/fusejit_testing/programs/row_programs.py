@@ -55,6 +55,8 @@ STATEMENTS = (
         "{l} += [{e}]",
     ),
     *("if {l}:\n    t += sum({l}).sum()", "if {l}:\n    t += np.array({l})[-1].sum()"),
+    *("{l}[{k} % len({l})][:1] = {k}", "{l}[0] += 1", "{l}[-1].sort()", "{l}[0][...] = {l}[-1]"),
+    *("for row in {l}:\n    row[:1] += 1", "{l} = [x + i for i in range(m + 20)]"),
     *("if {l}:\n    {v} = min({l}, key=lambda row: row.sum())", "t += len({l})"),
 )
 LOOPS = (
