@@ -32,7 +32,7 @@ from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
 
-_MOST_ELEMENTS = 8192  # of an array: a list has room for many, and Python's is no slower
+_MAX_ELEMENTS = 8192  # of an array: a list has room for many, and Python's is no slower
 HOLDS = "stores into an array that a list holds, or returns it, too"
 COPY_IT = "put a copy into the list: xs.append(x.copy())"
 _WHY = "an array that a list holds, too"
@@ -86,7 +86,7 @@ def require_arrays(owner: ListOfArrays, item: Any) -> None:
         if number is None or any(trace.decisions.is_local(extent) for extent in array.extents):
             what = "puts an array into a list whose size differs between iterations"
             owner.leave_to_python(what, _REMEDY)
-        if not trace.decisions.at_most(number, _MOST_ELEMENTS, "arrays in a list are small"):
+        if not trace.decisions.at_most(number, _MAX_ELEMENTS, "arrays in a list are small"):
             owner.leave_to_python("puts large arrays into a list in compiled code", _REMEDY)
         if array.ndim > 1 and not (_is_in_c_order(array) and is_contiguous(without_ones(array))):
             what = "puts a part of an array, or one in another order, into a list"
