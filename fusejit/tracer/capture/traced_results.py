@@ -217,7 +217,7 @@ class Results:
         """A result with the objects that have numbers."""
         classes = []
         for pool in pools:
-            held = tuple((name, self._filled(one).columns) for name, one in pool.attributes.items())
+            held = tuple((name, self._filled(one).columns) for name, one in pool.ordered())
             count = self._result_index(self._lengths[id(pool.objects)])
             given = None if pool.given is None else pool.given.path
             classes.append(ObjectsOfClass(pool.kind, count, held, given, frozenset(pool.written)))

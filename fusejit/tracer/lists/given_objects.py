@@ -136,6 +136,7 @@ def fill_pools(trace: Trace) -> None:
     for kind, one in trace.owned(GivenObjects).items():
         trace.inlined(_fill, (pools[kind], one.rows))
         pools[kind].given = one.given
+        pools[kind].order.clear()  # that of the columns
 
 
 def require_alone(trace: Trace) -> None:

@@ -11,6 +11,7 @@ from types import MemberDescriptorType
 from typing import Any
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.columns.object_columns import ObjectsClass, attributes_of, have_none_of_their_own
 from fusejit.ir.host import Path
 from fusejit.tracer.builder.trace import Trace
@@ -73,6 +74,8 @@ class ObjectPool:
         Those from outside.
     written : dict
         The names of the attributes that the program has written since then.
+    order : dict
+        The names of the attributes in the order in which a new object gets them.
     """
 
     def __init__(self, trace: Trace, kind: type, names: tuple[str, ...]) -> None:
@@ -81,6 +84,8 @@ class ObjectPool:
         self.attributes = {name: self._attribute(name) for name in names}
         self.given: Given | None = None
         self.written: dict[str, None] = {}
+        self.order: dict[str, None] = {}
+        self._newest: AffineExpr | None = None
 
     def _attribute(self, name: str) -> TracedList:
         key = ("attribute", self.kind, name)
@@ -94,6 +99,7 @@ class ObjectPool:
         number = self.objects.length()
         self.objects.require_room(number)
         self.objects.set_length(number + 1)
+        self._newest = number
         return affine_number(self.trace, number)
 
     def has(self, name: str) -> bool:
@@ -121,9 +127,16 @@ class ObjectPool:
         """Have it hold something else."""
         if self.given is not None:
             self.written[name] = None
+        at = as_affine_number(number)
+        if at == self._newest:
+            self.order[name] = None
         held = self.attributes[name]
-        held.store(as_affine_number(number), value)
+        held.store(at, value)
         held.note_moved()
+
+    def ordered(self) -> list[tuple[str, TracedList]]:
+        """The attributes, as a new object gets them."""
+        return [(name, self.attributes[name]) for name in {**self.order, **self.attributes}]
 
 
 def begin_pools(trace: Trace) -> None:
