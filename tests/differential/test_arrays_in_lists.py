@@ -101,6 +101,16 @@ def summed(y: Any, n: Any) -> Any:
     return sum(rows), sum(rows, 0.5), sum(rows[1:], y)
 
 
+def rolled(y: Any, n: Any) -> Any:
+    """How long the list is was taken to be 1, as in the sample: NumPy ran each call."""
+    rows = np.array([y * k for k in range(n + 20)])
+    places = []
+    for row in rows:
+        places.append(row * 2)
+    places = np.array(places)
+    return np.roll(places[:, 1], -1), np.roll(places, 2, axis=0)
+
+
 def matrices(y: Any, n: Any) -> Any:
     made = []
     product = np.eye(4)
@@ -468,7 +478,15 @@ def stacked_in_part(y: Any, n: Any) -> Any:
 WHOLE = (
     *(trajectory, copies, chosen_ones, nearest, pairs, in_tuples, stacked, matrices, returned),
     *(table_of_rows, bodies, changed_rows, last_row),
-    *(returned_in_tuples, beside_numbers_of_two_types, summed, replaced, reversed_rows, exchanged),
+    *(
+        returned_in_tuples,
+        beside_numbers_of_two_types,
+        summed,
+        rolled,
+        replaced,
+        reversed_rows,
+        exchanged,
+    ),
 )
 LEFT_TO_PYTHON = (
     *(argument_changes, changes_before, item_changes, changes_through_its_first_name),

@@ -19,6 +19,8 @@ from fusejit.tracer.values.operand_types import F64
 from fusejit.tracer.values.symbolic_number import affine_number
 from fusejit.tracer.values.union_scalar import UnionType
 
+_TYPICAL_LENGTH = 64  # of a list, where how an array is read depends on that
+
 
 def array_of_columns(
     form: ItemForm | None,
@@ -100,4 +102,6 @@ def _first(column: TracedArray, length: AffineExpr) -> TracedArray:
     )
     assert isinstance(made, TracedArray)
     trace.locals.note_bound(key, made.extents[0])
+    for name in made.extents[0].symbols():  # not that of a sample, of one item
+        trace.decisions.hints[name] = max(trace.decisions.hints[name], _TYPICAL_LENGTH)
     return made
