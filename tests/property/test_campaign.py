@@ -87,8 +87,8 @@ def test_programs_in_a_process_of_their_own(
     again = capsys.readouterr().out.splitlines()
     assert len(first) == len(again) + 2  # nothing was left to do
     assert [line.split()[:6] for line in again[1:]] == [
-        ["mutation", "12", "0", "0", "0", "0"],
-        ["library", "8", "0", "0", "0", "0"],
+        ["mutation", "10", "0", "0", "0", "0"],
+        ["library", "10", "0", "0", "0", "0"],
         ["all", "20", "0", "0", "0", "0"],
     ]
 

@@ -12,6 +12,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.indexing.kernel_indices import scalar
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.item_forms import has_arrays
 from fusejit.tracer.lists.places import INDEX_ERROR, ends_of, place_of
 from fusejit.tracer.ops.kernel_numbers import truth_of
 from fusejit.tracer.program.fallback import Retrace
@@ -38,6 +39,7 @@ class AnyList(TracedContainer):
     trace: Trace
     key: tuple[Any, ...]
     num_changes = 0
+    is_long = False  # whether a long loop has put arrays into it
     is_own = False  # whether its items are in columns of its own, which can be copied
 
     # -- memory -----------------------------------------------------------------------------------
@@ -82,8 +84,12 @@ class AnyList(TracedContainer):
 
     # -- checks -----------------------------------------------------------------------------------
     def refuse(self, what: str, remedy: str = MOVE_OUTSIDE) -> NoReturn:
-        """Leave an operation to Python; in a loop or a conditional, the whole list."""
-        if self.trace.regions:
+        """Leave an operation to Python; in a loop or a conditional, the whole list.
+
+        So is a list of arrays that short loops have filled: they are unrolled.
+        """
+        is_of_arrays = has_arrays(getattr(self, "form", None))
+        if self.trace.regions or (is_of_arrays and not self.is_long):
             self.leave_to_python(what, remedy)
         super().refuse(what, remedy)
 

@@ -44,6 +44,7 @@ class ListOfArrays(Protocol):
 
     trace: Trace
     key: tuple[Any, ...]
+    is_long: bool
 
     def leave_to_python(self, what: str, remedy: str) -> NoReturn:
         """Start again with Python's list."""
@@ -103,6 +104,7 @@ def _is_in_c_order(array: TracedArray) -> bool:
 def note_given(owner: ListOfArrays, item: Any, columns: Sequence[TracedArray]) -> None:
     """Note that columns hold copies of the arrays of an item, which has been stored."""
     trace = owner.trace
+    owner.is_long |= any(region.repeats and not region.can_unroll for region in trace.regions)
     for array, column in zip(arrays_in(item), _of_arrays(columns), strict=True):
         root, held = array.storage.root, column.storage
         objects = root.possible()
