@@ -90,8 +90,8 @@ class TracedFunction:
     its structure is a tuple of its result and of what these hold.
     ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``entry_stubs`` are the decorated functions that were called.
-    ``capacities`` has the number of items that each list has room for: a call that needs more
-    grows it and starts again.
+    ``capacities`` has the numbers of items that each list has room for, and of arrays: a call that
+    needs more of either grows these and starts again.
     ``shows_numbers`` says that guards keep numbers exact of which the program has made text.
     """
 
@@ -106,7 +106,7 @@ class TracedFunction:
     shows_numbers: bool = False
     library_reads: list[LibraryRead] = field(default_factory=list)
     entry_stubs: tuple[FunctionType, ...] = ()
-    capacities: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    capacities: tuple[np.ndarray, ...] = ()
 
     @property
     def classes(self) -> tuple[ObjectsOfClass, ...]:

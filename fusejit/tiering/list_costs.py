@@ -41,7 +41,8 @@ KERNELS = frozenset({"wrapped", "length", "field", "has_room"})
 def list_memory(traced: TracedFunction) -> frozenset[Buffer]:
     """The columns of the lists that a kernel fills."""
     graph = traced.graph
-    roots = {name for name, array in traced.constants.items() if array is traced.capacities}
+    constants = traced.constants.items()
+    roots = {name for name, one in constants if any(one is room for room in traced.capacities)}
     rooms = {
         symbol.name
         for symbol in graph.symbols

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit.tracer.lists.list_memory import FIRST_CAPACITY
 from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
@@ -553,3 +554,26 @@ def test_large_arrays_stay_with_python() -> None:
         compare_outcomes(run(returned, args), run(fused, args))
     boundaries = fused.variants.newest_segmented.boundaries
     assert any("large arrays" in boundary.reason for boundary in boundaries)
+
+
+def beside_many_numbers(y: Any, n: Any) -> Any:
+    numbers, rows = [], []
+    for k in range(n):
+        if k % 3:
+            numbers.append(k * 0.5)
+    for k in range(40):
+        y = y * 0.5 + k
+        if k % 3:
+            rows.append(y)
+    return len(numbers), rows[-1].sum() + rows[3].sum()
+
+
+def test_many_numbers_make_no_room_for_arrays() -> None:
+    """MemoryError in each call from then on: all lists were given the room of the longest."""
+    fused = decorate(beside_many_numbers, jit=True, tiering=False)
+    for count in (100, 20_000, 100):
+        args = np.ones(40), count
+        compare_outcomes(run(beside_many_numbers, args), run(fused, args))
+    numbers, arrays = fused.variants[0].traced.capacities
+    assert min(numbers) >= 20_000 * 2 // 3
+    assert max(arrays) == FIRST_CAPACITY

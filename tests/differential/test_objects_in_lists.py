@@ -388,7 +388,7 @@ def test_jitted(function: Callable[..., Any]) -> None:
 def test_objects_that_nothing_keeps_take_no_memory() -> None:
     fused = decorate(sums_of_pairs, jit=False, fullgraph=True)
     assert shown(fused(30)) == shown(sums_of_pairs(30))  # 900 sums
-    assert max(fused.variants[0].traced.capacities) == FIRST_CAPACITY
+    assert max(fused.variants[0].traced.capacities[0]) == FIRST_CAPACITY
 
 
 class Odd:

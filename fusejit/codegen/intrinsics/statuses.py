@@ -27,6 +27,7 @@ class Status(enum.IntEnum):
     RAISES = 45  # an exception that is none of sizes
     LEFT_TO_PYTHON = 42  # only Python can tell what happens
     NO_ROOM = 40  # in a list: the launcher makes room, and the call starts again
+    NO_ROOM_FOR_ARRAYS = 46
     OUT_OF_BOUNDS_IF_RUN = 60
     EXTENTS_DIFFER = 61  # extents of which one may be 1
     COMPLEX_POWER = 39  # of a Python float
@@ -59,6 +60,7 @@ class Status(enum.IntEnum):
     LATE_POWER_OF_ZERO = 36
     LATE_COMPLEX_POWER = 37
     LATE_NO_ROOM = 41
+    LATE_NO_ROOM_FOR_ARRAYS = 47
     LATE_LEFT_TO_PYTHON = 43
     LATE_INT_OF_INF = 38
     LATE_INTEGER_POWER = 62
@@ -67,3 +69,7 @@ class Status(enum.IntEnum):
 
 KIND_BITS = 6
 KINDS = (1 << KIND_BITS) - 1
+
+
+ROOM_STATUSES = (Status.NO_ROOM, Status.NO_ROOM_FOR_ARRAYS)
+"""Where a list has no room, in the order of `fusejit.ir.traced.TracedFunction.capacities`."""

@@ -120,8 +120,9 @@ class _Emitter(LauncherResults):
         self.put("    return ERRSTATE")
         needed = self.needed_names()
         bounded = index_symbols(graph)
-        if self.traced.capacities.size:
-            self.put("capacity = CAPACITIES[0]")
+        for at, room in enumerate(self.traced.capacities):
+            if room.size:
+                self.put(f"capacity_{at} = CAPACITIES[{at}][0]")
         for symbol in graph.symbols:
             if symbol.name in needed:
                 self.put(f"{symbol.name} = {self.host(symbol.expr)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.intrinsics.statuses import Status
+from fusejit.codegen.intrinsics.statuses import ROOM_STATUSES
 from fusejit.codegen.launcher.launcher_namespace import (
     RAISE_AGAIN,
     LauncherNames,
@@ -45,10 +45,11 @@ class LauncherSteps(LauncherNames):
                 if self.puts_back:
                     self.put(f"    if status in {{{', '.join(map(str, sorted(self.undone)))}}}:")
                     self.put("        put_back(saved)")
-                if self.traced.capacities.size:
-                    made = "make_room(CAPACITIES, capacity)"
-                    self.put(f"    if status == {Status.NO_ROOM:d} and {made}:")
-                    self.put(f"        return launch({', '.join(self.parameters)})")
+                for at, room in enumerate(self.traced.capacities):
+                    if room.size:
+                        made = f"make_room(CAPACITIES[{at}], capacity_{at})"
+                        self.put(f"    if status == {ROOM_STATUSES[at]:d} and {made}:")
+                        self.put(f"        return launch({', '.join(self.parameters)})")
                 self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)

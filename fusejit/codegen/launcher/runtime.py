@@ -45,6 +45,7 @@ _BY_STATUS: dict[int, Outcome] = {
         "almost as deep as Python allows"
     ),
     Status.NO_ROOM: fallback("a list has too many items"),
+    Status.NO_ROOM_FOR_ARRAYS: fallback("a list has too many arrays"),
     Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),
     Status.SIZES_DIFFER: numpy_raising(
         "NumPy raises, or sizes that only the call knows are not as assumed",

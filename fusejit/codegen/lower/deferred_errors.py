@@ -73,6 +73,11 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
         "what happens can be told by Python only",
     ),
     "capacity": (Status.LATE_NO_ROOM, MemoryError, "a list has no room for another item"),
+    "capacity of arrays": (
+        Status.LATE_NO_ROOM_FOR_ARRAYS,
+        MemoryError,
+        "a list has no room for another array",
+    ),
     "int of inf": (Status.LATE_INT_OF_INF, OverflowError, _text(lambda: int(math.inf))),
     "AssertionError": (Status.LATE_ASSERTION, AssertionError, ""),
     "TypeError": (Status.LATE_TYPE, TypeError, ""),
@@ -94,6 +99,7 @@ _ROLLED_BACK = {
     "53 bits": Status.BEYOND_53_BITS,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
+    "capacity of arrays": Status.NO_ROOM_FOR_ARRAYS,
     "left to Python": Status.LEFT_TO_PYTHON,
     "ValueError": Status.EXTENTS_DIFFER,
 }

@@ -55,6 +55,7 @@ EARLY_ERRORS = {
     "SizeError": Status.SIZES_DIFFER,
     "complex power": Status.COMPLEX_POWER,
     "capacity": Status.NO_ROOM,
+    "capacity of arrays": Status.NO_ROOM_FOR_ARRAYS,
     "left to Python": Status.LEFT_TO_PYTHON,
     OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }

@@ -67,7 +67,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         shows_numbers=trace.shows_numbers,
         library_reads=[*trace.captured_reads.library_reads.values()],
         entry_stubs=tuple(trace.captured_reads.entry_stubs),
-        capacities=trace.owned(Capacities).room,
+        capacities=tuple(trace.owned(Capacities).rooms),
     )
 
 

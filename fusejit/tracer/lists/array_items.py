@@ -24,6 +24,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
+from fusejit.tracer.lists.list_memory import CAPACITY_OF_ARRAYS, require_room
 from fusejit.tracer.ops.elementwise_op import copy_of
 from fusejit.tracer.ops.origins import is_captured
 from fusejit.tracer.program.fallback import Retrace
@@ -73,6 +74,12 @@ def arrays_in(item: Any) -> Iterator[TracedArray]:
 
 def _of_arrays(columns: Sequence[TracedArray]) -> list[TracedArray]:
     return [column for column in columns if column.ndim > 1]
+
+
+def require_room_for_arrays(columns: Sequence[TracedArray], at: AffineExpr) -> None:
+    """Have the launcher make room for the arrays of another item where there is none."""
+    for column in _of_arrays(columns):
+        require_room(column.trace, at, column.extents[0], CAPACITY_OF_ARRAYS)
 
 
 def require_arrays(owner: ListOfArrays, item: Any) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.results import ItemColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -34,6 +33,7 @@ from fusejit.tracer.lists.array_items import (
     note_given,
     note_read,
     require_arrays,
+    require_room_for_arrays,
     row_itself,
     row_of,
 )
@@ -48,7 +48,7 @@ from fusejit.tracer.lists.item_forms import (
     has_arrays,
     request_pools,
 )
-from fusejit.tracer.lists.list_memory import CAPACITY, Capacities, lasting_memory
+from fusejit.tracer.lists.list_memory import CAPACITY, Capacities, lasting_memory, require_room
 from fusejit.tracer.lists.nested_list import (
     NestedList,
     SharedPool,
@@ -60,7 +60,7 @@ from fusejit.tracer.ops.changing_extents import rows, stretch
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operand_types import BOOL, I64, Operand
+from fusejit.tracer.values.operand_types import I64, Operand
 
 _COPY = "change a copy: xs = xs[:]"
 
@@ -123,7 +123,8 @@ class TracedList(AnyList):
 
     # -- memory -----------------------------------------------------------------------------------
     def _column(self, dtype: np.dtype, extents: Extents = ()) -> TracedArray:
-        made = lasting_memory(self.trace, "items", dtype, (self.capacity, *extents))
+        capacity = self.trace.owned(Capacities).add(self.trace, True) if extents else self.capacity
+        made = lasting_memory(self.trace, "items", dtype, (capacity, *extents))
         if extents:
             made.storage.leave_items = functools.partial(self.leave_to_python, HOLDS, COPY_IT)
         return made
@@ -201,6 +202,7 @@ class TracedList(AnyList):
         if isinstance(form, ListForm):
             put_list(self, at, item)
             return
+        require_room_for_arrays(self._columns, at)
         for field, value in enumerate(form.values(item)):
             self.store_field(field, at, value)
         if has_arrays(form):
@@ -280,12 +282,7 @@ class TracedList(AnyList):
 
     def require_room(self, length: AffineExpr) -> None:
         """Have the launcher make room for another item where there is none."""
-
-        def has_room(builder: PayloadBuilder, ref: Any) -> int:
-            return builder.op("less", [ref(length), ref(self.capacity)], BOOL)
-
-        ok = scalar(self.trace, "has_room", BOOL, has_room)
-        self._check(ok, CAPACITY, "a list has room for another item")
+        require_room(self.trace, length, self.capacity, CAPACITY)
 
     # -- lists in it ------------------------------------------------------------------------------
     def holds_lists(self) -> bool:

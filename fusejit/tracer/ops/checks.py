@@ -52,7 +52,9 @@ COMPUTED = "computed"
 LEFT_TO_PYTHON = "left to Python"
 """The error of a check that fails where only Python can tell what happens: it runs the call."""
 
-BEYOND_RANGE = ("64 bits", "53 bits", "complex power", "capacity", LEFT_TO_PYTHON)
+BEYOND_RANGE = (
+    *("64 bits", "53 bits", "complex power", "capacity", "capacity of arrays", LEFT_TO_PYTHON),
+)
 """The kinds of checks for what Python has and kernels have not: stores are undone."""
 
 
