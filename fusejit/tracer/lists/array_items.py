@@ -2,8 +2,8 @@
 
 ``ys.append(y)`` copies ``y`` into a row of a column, and ``ys[k]`` is a copy of that row. Nothing
 shows it as long as neither is stored into, which is left to NumPy (`Storage.note_copied`), and as
-long as not both are handed out. A list that is handed out has arrays of its own: of those that it
-was given the program must have no other way to any.
+long as not both are returned. A list that is returned has arrays of its own: the program must have
+no other way to the arrays that it has put into it.
 
 Where the program stores into what it has read from such a list (``rows[i][j] = v``), ``rows[i]`` is
 the row itself from the start: it then stays at its place.
@@ -138,7 +138,7 @@ def _is_known(storage: Storage) -> bool:
 def note_before(before: TracedArray, seen: TracedArray, num_stores: int) -> None:
     """Note that a list may hold what a name held before a loop: it holds what the body has seen.
 
-    Nothing may have been stored into that since, of which there were ``num_stores`` then.
+    ``num_stores`` is the number of stores into that array before the loop: there may be no more.
     """
     for base in seen.storage.root.columns():
         root = before.storage.root

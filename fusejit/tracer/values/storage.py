@@ -40,7 +40,7 @@ class Storage:
     """
 
     has_gaps = False  # between elements that follow each other
-    are_known = False  # whether arrays of which it holds copies may be known elsewhere
+    are_known = False  # of a column: whether the program has another way to the arrays in it
 
     def __init__(self, trace: Trace, dtype: np.dtype, extents: Extents) -> None:
         self.trace = trace
@@ -179,7 +179,7 @@ class Storage:
         return found
 
     def columns(self) -> list[Storage]:
-        """The columns of lists that hold copies of it, or of which it is a copy."""
+        """The columns of lists that hold copies of it, or that it was copied from."""
         found = self.possible()
         for one in found:
             bases = (base for base in one.copied_from if base.leave_items is not None)
@@ -187,7 +187,7 @@ class Storage:
         return [one for one in found if one.leave_items is not None and one is not self]
 
     def bases(self) -> set[Storage]:
-        """What it is, or may be, a copy of, and what holds copies of it."""
+        """The arrays that it is copied from, or may be, and the columns that hold copies of it."""
         return {*self.copied_from, *self.columns()}
 
     def is_outdated(self) -> bool:
@@ -201,7 +201,7 @@ class Storage:
             raise Fallback(f"{self.copied_why} is read after a store to its base")
 
     def require_no_row(self) -> None:
-        """Leave a list to Python of which the program hands out a row."""
+        """Leave a list to Python if the program returns a row of it."""
         if self.leave_items is not None:
             self.leave_items()
 

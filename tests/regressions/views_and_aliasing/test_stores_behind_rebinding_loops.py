@@ -103,7 +103,7 @@ def test_stores_behind_loops(function: Callable[..., Any]) -> None:
 
 
 def chosen_array(y: Any, n: Any) -> Any:
-    """The list of which NumPy makes an array held the copy of one of two arrays."""
+    """The list, from which NumPy makes an array, held the copy of one of two arrays."""
     rows = []
     for k in range(n):
         a, b = y * 1, y * 2

@@ -56,7 +56,7 @@ def sequence_of(arrays: Any, name: str) -> list[Any]:
 
 # ------------------------------------------------------------- the arrays in a list of the kernel
 def _items_of(container: Any, name: str, out: Any, dtype: Any) -> TracedArray:
-    """The array of the items; what is converted, or stored elsewhere, on the way is Python's."""
+    """The array of the items; Python runs calls that convert it, or store it into another array."""
     if out is not None or dtype is not None:
         raise needs_python(f"joins the arrays of a list by np.{name} with out= or dtype=", _REMEDY)
     size = container.size()
