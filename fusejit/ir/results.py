@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.write_access import WriteAccess
+
+CODE_POINTS = codecs.lookup(f"utf-32-{sys.byteorder[0]}e").name
+"""The encoding of strings as code points, imported here: later, a program may be traced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class Texts:
 def _decoded(points: np.ndarray) -> str:
     """The string of code points."""
     encoded = points.astype(np.uint32).tobytes()
-    return encoded.decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+    return encoded.decode(CODE_POINTS, "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)

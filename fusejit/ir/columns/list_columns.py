@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from operator import countOf, itemgetter
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from fusejit.dataclass import dataclass
 from fusejit.ir.columns.number_reader import READ, OtherItems, read_numbers
 from fusejit.ir.results import (
+    CODE_POINTS,
     ItemColumns,
     ListColumns,
     NumberColumn,
@@ -23,7 +23,6 @@ from fusejit.ir.results import (
 )
 
 Column = npt.NDArray[Any]
-_ENCODING = f"utf-32-{sys.byteorder[0]}e"
 READ_BY_CODE, READ_BY_PYTHON, FLAT = 5, 60, 15
 """Nanoseconds of an item that is read, or put into one list with others."""
 _EXACT = 2.0**53
@@ -32,7 +31,7 @@ _EXACT = 2.0**53
 
 def points_of(text: str) -> Column:
     """The code points of a string."""
-    return np.frombuffer(text.encode(_ENCODING, "surrogatepass"), np.uint32)
+    return np.frombuffer(text.encode(CODE_POINTS, "surrogatepass"), np.uint32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from fusejit.tracer.capture.slots import native_operator
 from fusejit.tracer.containers.comprehensions import comprehension, looped_list
 from fusejit.tracer.containers.new_containers import (
     displayed,
+    extended,
     is_hashed_natively,
     joined,
     merged,
@@ -70,6 +71,10 @@ class ContainerPrimitives:
     def listed(self, items: Any) -> Any:
         """``[*items]``."""
         return self._invoke(list, (items,), {})
+
+    def extended(self, made: Any, items: Any) -> Any:
+        """``[*made, *items]``, of a list that nothing else leads to."""
+        return extended(made, self._asked.iterated(items))
 
     def repeated_list(
         self, items: Any, count: Any, line: int, column: int, is_changed: bool

@@ -38,6 +38,12 @@ from fusejit.ir.source import Location
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.capture.list_results import (
+    IN_ANOTHER,
+    memory_of,
+    require_one_place,
+    result_columns,
+)
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
@@ -88,7 +94,7 @@ class Results:
         self._lengths: dict[int, TracedArray] = {}  # of the lists that kernels fill
         self._columns: dict[int, tuple[TracedArray, ...]] = {}
         self._not_alone: dict[int, Any] = {}  # containers that may be one object
-        self._nested: list[Any] = []  # the lists of which one item is returned by itself
+        self._nested: list[NestedList] = []  # that are returned by themselves
         self._deques: dict[int, TracedList] = {}  # the items of a deque
         self._numbers: dict[int, TracedArray] = {}  # of objects that are in memory
         self._uses: Counter[int] = Counter()
@@ -96,7 +102,7 @@ class Results:
         self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
-        self._require_one_place()
+        require_one_place(self._nested, self._lengths)
         pools = self._pools_of(arrays)
         strings = trace.owned(StringTables).made
         if strings is not None:
@@ -135,7 +141,7 @@ class Results:
         elif isinstance(obj, TracedList):
             return obj if self._changed.path_of(obj) else self._list(obj, arrays)
         elif isinstance(obj, NestedList) and is_in_own_pool(obj):
-            self._nested.append(obj.owner)
+            self._nested.append(obj)
             self._require_one_name(obj.owner)
             return self._list(self.trace.inlined(list_methods.copied, (obj,)), arrays)
         elif isinstance(obj, TracedDeque) and obj.maxlen is None:
@@ -186,7 +192,7 @@ class Results:
         """A list that kernels fill, whose length is read here."""
         if id(obj) not in self._lengths:
             self._lengths[id(obj)] = obj.length_number()
-            self._columns[id(obj)] = obj.arrays()
+            self._columns[id(obj)] = memory_of(obj)
             for array in (self._lengths[id(obj)], *self._columns[id(obj)]):
                 arrays[id(array)] = array
         self._require_one_name(obj)
@@ -235,19 +241,13 @@ class Results:
         """Leave containers to Python that may be one object in several places of the result."""
         aliases = self.trace.owned(Aliases)
         if obj.key in aliases.now.given:
-            obj.leave_to_python("returns a list that is in another one, too", "return a copy")
-        if aliases.may_be_another(obj) or is_shared_pool(getattr(obj, "pool", None)):
+            obj.leave_to_python(*IN_ANOTHER)
+        pools = getattr(obj, "pools", {}).values()
+        if aliases.may_be_another(obj) or any(map(is_shared_pool, pools)):
             self._not_alone.setdefault(id(obj), obj)
             if len(self._not_alone) > 1:
                 what = f"returns two {obj.python_type.__name__}s that may be one"
                 obj.leave_to_python(what, "return a copy")
-
-    def _require_one_place(self) -> None:
-        """Leave a list to Python that may be in another one of the result, too."""
-        for owner in self._nested:
-            is_there = any(id(owner) == made for made in self._lengths)
-            if is_there or sum(other.pool is owner.pool for other in self._nested) > 1:
-                owner.leave_to_python("returns a list that is in another one, too", "return a copy")
 
     def _number(self, obj: Any) -> int | None:
         """The number of a list or dict that stands in several places of the result."""
@@ -316,7 +316,7 @@ class Results:
         """A list that kernels fill."""
         length = self._result_index(self._lengths[id(obj)])
         columns = iter(self._columns[id(obj)])
-        items = obj.result_columns(lambda: self._result_index(next(columns)))
+        items = result_columns(obj, lambda: self._result_index(next(columns)))
         return ResultList(length, items, self._number(obj))
 
     def _leaf(self, obj: Any) -> ResultStructure:

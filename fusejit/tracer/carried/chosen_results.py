@@ -14,6 +14,8 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.containers import OWNED
 from fusejit.tracer.carried.joined import Branches, Joined, JoinedNumber, Same
+from fusejit.tracer.carried.records import list_record
+from fusejit.tracer.lists.lists_in_tuples import ListInTuple
 from fusejit.tracer.ops.union_types import is_value, type_of
 from fusejit.tracer.program.callables import CONSTANT_TYPES
 from fusejit.tracer.program.locations import is_of_program
@@ -36,7 +38,7 @@ def _can_leave(obj: Any) -> bool:
         return all(map(_can_leave, obj))
     if isinstance(obj, Choice):
         return all(map(_can_leave, obj.objects))
-    return is_value(obj) or isinstance(obj, (*CONSTANT_TYPES, *OWNED, OptionalTuple))
+    return is_value(obj) or isinstance(obj, (*CONSTANT_TYPES, *OWNED, ListInTuple, OptionalTuple))
 
 
 def _kept(obj: Any, branches: Branches) -> Any:
@@ -65,9 +67,10 @@ class ChosenResult(Joined):
         self._makers = [self._maker(side, obj) for side, obj in enumerate(self.sides)]
 
     def _maker(self, side: int, obj: Any) -> _Maker:
-        if is_tuple(obj):
-            makers = [self._maker(side, one) for one in obj]
-            return lambda held: tuple_of(type(obj), [make(held) for make in makers])
+        parts = obj if is_tuple(obj) else list_record(obj)
+        if parts is not None:
+            makers = [self._maker(side, one) for one in parts]
+            return lambda held: tuple_of(type(parts), [make(held) for make in makers])
         if isinstance(obj, Choice):
             tag = self._maker(side, obj.tag)
             choices = [self._maker(side, one) for one in obj.objects]

@@ -16,7 +16,7 @@ from fusejit.tracer.carried.unbound import Unbound
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.aliases import Aliases, AliasSets, ContainersByKey
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.nested_list import NestedUses
+from fusejit.tracer.lists.nested_list import NestedList, NestedUses
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.program.python_state import is_shared
@@ -49,10 +49,12 @@ class CarriedContainer(Carried):
         """Require a container that no other name holds."""
         require_container(self.loop, self.name, self.seen, now)
         if now is not self.seen:
-            self.seen.require_form_of(now)
+            self.seen.require_form_of(_memory_of(now))
 
     def store(self, now: Any, behind: LiveOutArrays) -> None:
         """Store the content of another container."""
+        if isinstance(now, NestedList):
+            now = now.as_own()
         if now is not self.seen:
             behind.moves += self.seen.moves_from(now)
 
@@ -66,7 +68,7 @@ def require_container(loop: LoopRegion, name: str, before: Any, now: Any) -> Non
     loop.trace.owned(Displays).require_traced(loop.trace, now)
     if not before.is_like(now):
         loop.peel_or_refuse(name, before, now)
-    if now is before:
+    if now is before or isinstance(now, NestedList):
         return
     is_carried = any(one.seen is now for one in loop.carried.values())
     is_from_before = now.key in loop.known_containers and not is_carried
@@ -76,6 +78,11 @@ def require_container(loop: LoopRegion, name: str, before: Any, now: Any) -> Non
         is_read = not isinstance(loop.carried[other], Unbound) or other in loop.live
         if held is now and other != name and is_read:
             _refuse(name)
+
+
+def _memory_of(obj: Any) -> Any:
+    """The container that has the items of one."""
+    return obj.pool if isinstance(obj, NestedList) else obj
 
 
 def _refuse(name: str) -> None:
@@ -101,13 +108,16 @@ def settle_aliases(loop: LoopRegion) -> None:
     trace.owned(NestedUses).require_places(loop)
     aliases = trace.owned(Aliases)
     for name, one in loop.carried.items():
-        if isinstance(one, CarriedContainer) and loop.now[name] is not one.seen:
+        now = loop.now[name]
+        if isinstance(one, CarriedContainer) and isinstance(now, NestedList):
+            aliases.freeze(one.seen, now.pool.shared)
+        elif isinstance(one, CarriedContainer) and now is not one.seen:
             aliases.renew(one.seen)
-    for what, now, before in (
+    for what, found, before in (
         ("given", aliases.now.given, loop.aliases.given),
         ("frozen", aliases.now.frozen, loop.aliases.frozen),
     ):
-        for key in now - before:
+        for key in found - before:
             home = trace.owned(ContainersByKey)[key].home
             if home is not trace.block and trace.is_open(home):  # else made in this iteration
                 loop.decide(True, what, key, *loop.visit)
@@ -128,6 +138,8 @@ class JoinedContainer(Joined):
     def hand_on(self, side: int) -> list[Value]:
         """Nothing; the content is stored."""
         other = self.other(side)
+        if isinstance(other, NestedList):
+            other = other.as_own()
         if other is not None:
             self.target.take(other)
         return []
@@ -145,7 +157,7 @@ def joined_container(
     ``place`` is the object and the name of an attribute that holds them, if it is no name.
     """
     displays = branches.trace.owned(Displays)
-    held = [obj for obj in branches.sides if isinstance(obj, OWNED)]
+    held = [obj for obj in branches.sides if isinstance(obj, (*OWNED, NestedList))]
     if held or is_read:
         for obj in branches.sides:
             displays.try_traced(branches.trace, obj)
@@ -154,13 +166,14 @@ def joined_container(
     others = [obj for obj in branches.sides if obj is not before]
     if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
-    if any(o.home in branches.blocks and is_shared(o, branches.name, place) for o in others):
+    new = [obj for obj in others if obj.home in branches.blocks and not isinstance(obj, NestedList)]
+    if any(is_shared(obj, branches.name, place) for obj in new):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)
     if any(before is one for items in loops if items is not None for one in items.containers):
         return None  # the loop goes on over the list of before
     for obj in others:
-        before.require_form_of(obj)
+        before.require_form_of(_memory_of(obj))
     return JoinedContainer(branches, before)
 
 
@@ -174,6 +187,10 @@ def join_aliases(
         for side, block in enumerate(one.branches.blocks):
             other = one.other(side)
             if other is None:
+                continue
+            if isinstance(other, NestedList):
+                both = frozenset((other.pool.shared.key, one.target.key))
+                found[side] = found[side]._replace(frozen=found[side].frozen | both)
                 continue
             if other.key in targets:
                 what = f"{one.name!r} exchanges containers under a condition"

@@ -12,11 +12,18 @@ import functools
 from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.types import Kind
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.carried.attributes import Objects
+from fusejit.tracer.lists.aliases import ContainersByKey
+from fusejit.tracer.lists.lists_in_tuples import ListInTuple
+from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.ops.union_types import is_value
 from fusejit.tracer.program.locations import needs_python
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.pooled_objects import PooledObjects, pooled, slots_of
+from fusejit.tracer.values.undefined import Undefined
 
 _HEAP_TYPE = 1 << 9
 _REMEDY = "give the new object a name of its own"
@@ -71,6 +78,43 @@ def pooled_record(obj: Any) -> PooledRecord | None:
     kind: Any = type(obj)
     found = pooled(obj)
     return None if found is None else tuple.__new__(_pooled_record_type(kind), (found.number,))
+
+
+class ListRecord(Record):
+    """Where a list in a tuple of a list is; each list of tuples has a subclass."""
+
+    __slots__ = ()
+    key: ClassVar[tuple[Any, ...]]
+    first: ClassVar[int]
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        """The list, if that of the tuple is still there."""
+        items = [*items]
+        missing = next((item for item in items if isinstance(item, Undefined)), None)
+        if missing is not None:
+            return missing
+        trace = running_trace()
+        assert trace is not None
+        owner = trace.owned(ContainersByKey).get(cls.key)
+        if owner is None or not trace.is_open(owner.home):
+            what = "keeps a list in a tuple for longer than the list that has the tuple"
+            raise needs_python(what, "keep a copy: best = path[:]")
+        values = [number_value(item, (Kind.PYTHON, I64)) for item in items]
+        return ListInTuple(owner, AffineExpr.const(0), cls.first, values)
+
+
+@functools.lru_cache(maxsize=1024)
+def _list_record_type(key: tuple[Any, ...], first: int) -> type[ListRecord]:
+    return type("ListRecord", (ListRecord,), {"__slots__": (), "key": key, "first": first})
+
+
+def list_record(obj: Any) -> ListRecord | None:
+    """The record of a list in a tuple."""
+    if not isinstance(obj, ListInTuple):
+        return None
+    numbers = obj.hold()
+    return tuple.__new__(_list_record_type(obj.key, obj.first), numbers)
 
 
 def record_of(obj: Any) -> Record | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.tracer.carried.records import Record, pooled_record, record_of, take_apart
+from fusejit.tracer.carried.records import Record, list_record, pooled_record, record_of, take_apart
 from fusejit.tracer.ops.number_values import zero
 from fusejit.tracer.ops.union_types import has_type, type_of
 from fusejit.tracer.values.containers import is_tuple, tuple_of
@@ -27,7 +27,9 @@ def items_of(obj: Any) -> Any:
     """The tuple that an object is, or may be, or is carried as; None if there is none."""
     if isinstance(obj, OptionalTuple):
         obj = obj.items
-    return obj if is_tuple(obj) or isinstance(obj, Record) else pooled_record(obj)
+    if is_tuple(obj) or isinstance(obj, Record):
+        return obj
+    return pooled_record(obj) or list_record(obj)
 
 
 def is_of_numbers(obj: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace, current_trace, running_trace
+from fusejit.tracer.containers.filled_list import fill
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.keyed import dict_methods
 from fusejit.tracer.keyed.dict_rows import DictRow
@@ -16,7 +17,6 @@ from fusejit.tracer.keyed.traced_set import TracedSet
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Display, Displays, needs_kernel_keys
-from fusejit.tracer.lists.filled_list import fill
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.kernel_numbers import is_number, needs_kernel
@@ -89,6 +89,18 @@ def new_list(trace: Trace, items: Items | Sequence[Any], is_changed: bool) -> An
         return listed
     made = TracedList(trace, key, takes_arrays=True)
     trace.inlined(list_methods.extended, (made, items))
+    return made
+
+
+def extended(made: Any, items: Any) -> Any:
+    """A new list with some items behind those that it has."""
+    trace = running_trace()
+    if isinstance(items, TracedContainer | Items) and trace is not None:
+        trace.owned(Displays).require_traced(trace, made)
+    if type(made) is list:
+        made.extend([*items])
+    else:
+        current_trace().inlined(list_methods.extended, (made, items))
     return made
 
 

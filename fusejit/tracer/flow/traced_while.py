@@ -66,10 +66,11 @@ class TracedWhile(LoopRegion):
         """Whether Python runs the body once more: a traced body is run once."""
         self._passes += 1
         if not self.is_traced:
-            if self._passes == 2 and self._budget.is_spent() and not self.decided("unroll"):
+            trace = self.trace
+            is_asked = self._passes == 2 or trace.is_bounded  # else it may be as long as it is
+            if is_asked and self._budget.is_spent() and not self.decided("unroll"):
                 self.decide(True, "traced")
             self._budget.spend()
-            trace = self.trace
             self._start = (trace.block, len(trace.block.ops), trace.num_changes)
         return not self.is_traced or self._passes == 1
 

@@ -93,7 +93,7 @@ class TracedDict(KeyedContainer):
         """Note that it has what a dictionary from outside has; its lists may be elsewhere, too."""
         super().note_outside()
         if self.values_list.holds_lists():
-            pool = self.values_list.pool
+            pool = self.values_list.pools[0]
             pool.is_outside = True
             self.trace.owned(Aliases).freeze(pool.shared)
 

@@ -8,6 +8,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.values import Value
+from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.indexing.kernel_indices import scalar
@@ -142,12 +143,14 @@ class AnyList(TracedContainer):
             return self.trace.inlined(list_methods.pop, (self, *index))
         length = self.length()
         self._require_items(length, "pop from empty list")
-        item = self.load(length - 1)
-        if isinstance(item, AnyList):
-            item = self.trace.inlined(list_methods.copied, (item,))
+        item = _taken(self.load(length - 1))
         self.set_length(length - 1)
         self.note_moved()
         return item
+
+    def taken(self) -> Any:
+        """What stands for it when it is taken out of the list that it is in."""
+        return self
 
     def clear(self) -> None:
         """``xs.clear()``."""
@@ -160,6 +163,9 @@ class AnyList(TracedContainer):
         return self.load(self._index(index, "list index out of range"))
 
     def __setitem__(self, index: Any, item: Any) -> None:
+        if type(index) is slice:
+            self._put_part(index, item)
+            return
         at = self._index(index, "list assignment index out of range")
         if not self.has_at(at, item):
             self.store(at, item)
@@ -171,6 +177,19 @@ class AnyList(TracedContainer):
         if type(step) is not int or not step:
             self._refuse()
         return self.trace.inlined(list_methods.part, (self, *self._ends(index, step), step))
+
+    def _put_part(self, index: slice, items: Any) -> None:
+        """``xs[i:j:k] = ys``."""
+        step = 1 if index.step is None else index.step
+        if type(step) is not int or not step or self.python_type is not list:
+            self._refuse()
+        if type_in_program(items) not in _SEQUENCES:
+            items = self.trace.inlined(list_methods.copied, (items,))
+        if step == 1:
+            self.trace.inlined(list_methods.put_part, (self, *self._ends(index, 1), items))
+        else:
+            ends = self._ends(index, step)
+            self.trace.inlined(list_methods.put_steps, (self, *ends, step, items))
 
     def _ends(self, index: slice, step: int) -> tuple[Any, Any]:
         """The first place of a slice, and how many there are."""
@@ -235,6 +254,11 @@ class AnyList(TracedContainer):
         self.trace.inlined(list_methods.delete_part, (self, *self._ends(index, 1)))
 
 
+@primitive(list_methods.taken)
+def _taken(item: Any) -> Any:
+    return item.taken() if isinstance(item, AnyList) else item
+
+
 _WRITTEN_OUT = {
     "copy": list_methods.copied,
     "extend": list_methods.extended,
@@ -246,6 +270,7 @@ _WRITTEN_OUT = {
         )
     },
 }
+_SEQUENCES = (list, tuple, range)
 _METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
 
 

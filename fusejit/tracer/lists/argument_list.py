@@ -81,7 +81,7 @@ class ArgumentList(AnyList):
         count = 2 if isinstance(form, ListForm) else len(form.types())
         self._columns = tuple(columns[:count])
         if isinstance(form, ListForm):
-            self.pool = ArgumentList(trace, key, inner[0], inner[1:], columns[count:])
+            self.pools = {0: ArgumentList(trace, key, inner[0], inner[1:], columns[count:])}
 
     def refuse(self, what: str, remedy: str = "") -> NoReturn:
         """Start again, with items that are read one by one."""

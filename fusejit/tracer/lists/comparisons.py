@@ -133,12 +133,14 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
             return compared(np.less, (left, right))
         if pooled(left) is not None and pooled(right) is not None:
             return _object_comes_before(left, right)
+        if is_list(left) and is_list(right):
+            return current_trace().inlined(_list_comes_before, (left, right))
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
             raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
         return _compared(np.less, left, right)
     if not is_tuple(right) or len(left) != len(right):
         raise needs_python("orders tuples of several lengths", MOVE_OUTSIDE)
-    if any(pooled(item) is not None for item in left):  # whose methods are asked as late as can be
+    if any(pooled(item) is not None or is_list(item) for item in left):  # asked as late as can be
         return _tuple_comes_before(left, right)
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):
@@ -159,6 +161,18 @@ def _object_comes_before(left: Any, right: Any) -> Any:
     why = f"orders objects of the type {type(left).__name__}"
     current_trace().emit(Assert(condition=is_one.value(), reason=why, error=LEFT_TO_PYTHON))
     return False
+
+
+def is_list(obj: Any) -> bool:
+    """Whether an object of the trace is a list."""
+    return type(obj) is list or (isinstance(obj, TracedContainer) and obj.python_type is list)
+
+
+def _list_comes_before(left, right):  # type: ignore[no-untyped-def]
+    for k in range(min(len(left), len(right))):
+        if not are_equal(left[k], right[k]):
+            return comes_before(left[k], right[k], False)
+    return len(left) < len(right)
 
 
 def _tuple_comes_before(left: Any, right: Any) -> Any:
@@ -198,5 +212,7 @@ def _check_ordered(key: Any) -> None:
     for one in key if is_tuple(key) else (key,):
         if is_tuple(one):
             _check_ordered(one)
+        elif is_list(one):
+            current_trace().inlined(_look_at, (one,))
         else:
             _require_number(one)

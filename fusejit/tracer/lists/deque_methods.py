@@ -7,6 +7,8 @@ Its items stand in a list behind places that ``popleft`` has left; `lags`, `comp
 
 from __future__ import annotations
 
+from fusejit.tracer.lists.list_methods import taken
+
 
 def push(q, item):
     """``q.append(item)``."""
@@ -35,7 +37,7 @@ def popleft(q):
     """``q.popleft()``."""
     if len(q) == 0:
         raise IndexError("pop from an empty deque")
-    item = q[0]
+    item = taken(q[0])
     advance(q)
     return item
 

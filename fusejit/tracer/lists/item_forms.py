@@ -162,7 +162,8 @@ class TupleForm(ItemForm):
     def joined(self, other: ItemForm) -> ItemForm | None:
         """Such a tuple of items of both forms; perhaps None."""
         if isinstance(other, OptionalForm) or other == _NONE:
-            return None if has_arrays(self) else OptionalForm(self).joined(other)
+            is_held = has_arrays(self) or has_lists(self)
+            return None if is_held else OptionalForm(self).joined(other)
         if not isinstance(other, TupleForm) or other.type is not self.type:
             return None
         if len(other.parts) != len(self.parts):
@@ -347,6 +348,13 @@ def has_arrays(form: ItemForm | None) -> bool:
     return form is not None and any(kind is Kind.ARRAY for kind, _ in form.types())
 
 
+def has_lists(form: ItemForm | None) -> bool:
+    """Whether items are lists, or tuples that hold some."""
+    if isinstance(form, TupleForm):
+        return any(map(has_lists, form.parts))
+    return isinstance(form, ListForm)
+
+
 def has_objects(form: ItemForm | None) -> bool:
     """Whether items have objects with numbers."""
     if isinstance(form, TupleForm):
@@ -388,6 +396,5 @@ def form_of(item: Any) -> ItemForm | None:
     if not is_tuple(item):
         return None
     parts = [*map(form_of, item)]
-    if any(part is None or isinstance(part, ListForm) for part in parts):
-        return None
-    return TupleForm(type(item), tuple(p for p in parts if p))
+    made = None if None in parts else TupleForm(type(item), tuple(p for p in parts if p))
+    return None if has_arrays(made) and has_lists(made) else made

@@ -13,6 +13,10 @@ import numpy as np
 from fusejit.tracer.lists.comparisons import are_equal, comes_before, require_ordered
 
 
+def taken(item):
+    """An item that leaves its list; a list in that list becomes one by itself."""
+
+
 def copied(items):
     """``xs.copy()``, ``list(xs)``, ``xs[:]``."""
     made = []
@@ -123,7 +127,7 @@ def pop(items, index):
         index += len(items)
     if index < 0 or index >= len(items):
         raise IndexError("pop index out of range")
-    item = items[index]
+    item = taken(items[index])
     for k in range(index + 1, len(items)):
         items[k - 1] = items[k]
     items.pop()
@@ -147,6 +151,32 @@ def delete_part(items, first, count):
         items[k - count] = items[k]
     for _ in range(count):
         items.pop()
+
+
+def put_part(items, first, count, others):
+    """``xs[i:j] = ys``, whose bounds are clamped already; a list is put by what it had before."""
+    new = items.copy() if others is items else others
+    more, length = len(new) - count, len(items)
+    for _ in range(more):
+        items.append(new[0])
+    if more > 0:
+        for k in range(length - first - count):
+            items[length - 1 - k + more] = items[length - 1 - k]
+    for k in range(len(new)):
+        items[first + k] = new[k]
+    if more < 0:
+        del items[first + len(new) : first + count]
+
+
+def put_steps(items, first, count, step, others):
+    """``xs[i:j:k] = ys``, whose bounds are clamped already."""
+    new = items.copy() if others is items else others
+    if len(new) != count:
+        raise ValueError(
+            f"attempt to assign sequence of size {len(new)} to extended slice of size {count}"
+        )
+    for k in range(count):
+        items[first + k * step] = new[k]
 
 
 def has_any(items):

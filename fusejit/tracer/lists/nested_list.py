@@ -8,6 +8,7 @@ twice the room. What a program calls ``rows[i]`` is the place ``i`` of ``rows``,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, s
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.item_forms import IDENTITIES, ListForm
+from fusejit.tracer.lists.item_forms import IDENTITIES, ListForm, has_lists
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.python_state import is_shared
@@ -38,8 +39,11 @@ class ListOfLists(Protocol):
 
     trace: Trace
     key: tuple[Any, ...]
-    pool: Any
     num_moves: int
+
+    @property
+    def pools(self) -> Mapping[int, Any]:
+        """The lists of the items of its lists, by the first column of each."""
 
     def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
         """A number of the list at a place."""
@@ -76,21 +80,26 @@ class NestedList(AnyList):
         The place.
     """
 
-    def __init__(self, owner: ListOfLists, at: AffineExpr) -> None:
+    def __init__(self, owner: ListOfLists, at: AffineExpr, first: int = 0) -> None:
         self.trace, self.key = owner.trace, owner.key
         self.home = self.trace.block
         self.owner, self.at = owner, at
-        self._num_moves = owner.num_moves
+        self.pool: Any = owner.pools[first]
+        self._num_moves = self._moved().num_moves
 
     @property
     def num_changes(self) -> int:  # type: ignore[override]
         """Of the length of any list of the owner."""
-        changes: int = self.owner.pool.num_changes
+        changes: int = self.pool.num_changes
         return changes
+
+    def _moved(self) -> Any:
+        """The list that counts when another list may be where this one was."""
+        return self.owner
 
     def note_moved(self) -> None:
         """Note that another list may be where one of its lists was."""
-        self.owner.pool.note_moved()
+        self.pool.note_moved()
 
     def may_be_another(self) -> bool:
         """Whether another list of the trace may be the same object: one found at its place."""
@@ -98,7 +107,7 @@ class NestedList(AnyList):
 
     def require_place(self) -> None:
         """Leave a list to Python whose place another one may have by now."""
-        if self._num_moves != self.owner.num_moves:
+        if self._num_moves != self._moved().num_moves:
             what = "uses a list of a list from before lists were moved in it"
             self.refuse(what, "ask for it again: row = rows[i]")
 
@@ -108,12 +117,15 @@ class NestedList(AnyList):
             self.trace.owned(NestedUses).append((self, tuple(self.trace.regions)))
         return self.owner
 
+    def _value(self, field: int) -> Value:
+        return self._use().field(field, self.at, Kind.PYTHON)
+
     def _field(self, field: int) -> AffineExpr:
         """A number of its part, at this place of the program."""
-        trace, value = self.trace, self._use().field(field, self.at, Kind.PYTHON)
+        trace, value = self.trace, self._value(field)
         key = ("field", field, value)
         known = trace.locals.find_bound(key)
-        if known is None:
+        if known is None or not trace.locals.is_visible(known):
             known = bound_number(trace, value, AffineExpr.const(0), None)
             trace.locals.note_bound(key, known)
         return known
@@ -129,7 +141,7 @@ class NestedList(AnyList):
         """Have it hold that many items."""
         self._require_own()
         self._set_field(_LENGTH, length)
-        self.owner.pool.num_changes += 1
+        self.pool.num_changes += 1
 
     def require_room(self, length: AffineExpr) -> None:
         """Move it to the end of the pool, if its part is full."""
@@ -141,7 +153,7 @@ class NestedList(AnyList):
 
     def move(self, room: Any) -> None:
         """Move it to the end of the pool, where it has so much room."""
-        pool = self.owner.pool
+        pool = self.pool
         end, start, length = pool.length(), self._field(_START), self.length()
         last = end + as_affine_number(room)
         pool.require_room(last - 1)
@@ -153,24 +165,48 @@ class NestedList(AnyList):
 
     def _require_own(self) -> None:
         """Leave a list to Python that changes, and may be in another list, too."""
-        if is_shared_pool(self.owner.pool):
+        if is_shared_pool(self.pool):
             what = "changes a list that may be in another list, too"
             self.refuse(what, "put a copy into that: rows.append(row[:])")
 
     def load(self, at: AffineExpr) -> Any:
         """The item at a place where there is one."""
-        return self._use().pool.load(self._field(_START) + at)
+        self._use()
+        return self.pool.load(self._field(_START) + at)
 
     def store(self, at: AffineExpr, item: Any) -> None:
         """Store an item at a place where there is room."""
         self._require_own()
-        self._use().pool.store(self._field(_START) + at, item)
+        self._use()
+        self.pool.store(self._field(_START) + at, item)
 
-    def copy_to(self, pool: Any, at: AffineExpr) -> None:
-        """Put a copy into another pool, which nobody may change from then on, nor this list."""
-        own = self._use().pool
-        pool.copy_items(own, self._field(_START), at, self.length())
-        share_pools(own, pool)
+    def put_into(self, pool: Any) -> tuple[AffineExpr, ...]:
+        """Where it starts in a pool, with its length and room.
+
+        In another one than its own that is a copy. Nobody may change it from then on.
+        """
+        start, length = self._field(_START), self.length()
+        share_pools(self.pool, pool)
+        if pool is self.pool:
+            return start, length, length
+        end = pool.length()
+        pool.require_room(end + length - 1)
+        pool.copy_items(self.pool, start, end, length)
+        pool.set_length(end + length)
+        return end, length, length
+
+    def taken(self) -> Any:
+        """A copy, which nobody may change if another list may have it, too."""
+        made = self.trace.inlined(_copy, (self,))
+        if is_shared_pool(self.pool):
+            self.trace.owned(Aliases).freeze(made)
+        return made
+
+    def as_own(self) -> Any:
+        """A copy for another name, which may be read as long as nobody changes either."""
+        made = self.trace.inlined(_copy, (self,))
+        self.trace.owned(Aliases).freeze(made, self.pool.shared)
+        return made
 
     def identity(self) -> AffineExpr:
         """Which list it is, wherever a copy of it stands."""
@@ -247,10 +283,38 @@ class ListIdentities:
         return number
 
 
-def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
-    """Store a list at a place of another one: a copy, if that cannot be told."""
-    trace, pool = owner.trace, owner.pool
-    end = pool.length()
+def put_list(owner: ListOfLists, at: AffineExpr, item: Any, first: int = 0) -> None:
+    """Store a list at a place of another one: a copy, if that cannot be told.
+
+    ``first`` is the first of its columns.
+    """
+    trace, pool = owner.trace, owner.pools[first]
+    if isinstance(item, NestedList):
+        _require_to_put(owner, item)
+        places = item.put_into(pool)
+    else:
+        places = _put_new(owner, pool, item)
+    fields = dict(zip((_START, _LENGTH, _ROOM), places, strict=True))
+    if IDENTITIES in trace.table:
+        is_old = isinstance(item, NestedList)
+        fields[_IDENTITY] = item.identity() if is_old else trace.owned(ListIdentities).new(trace)
+    for field, number in fields.items():
+        owner.store_field(first + field, at, number_of(trace, number))
+
+
+def swap_lists(owner: Any, left: AffineExpr, right: AffineExpr) -> None:
+    """Exchange two lists of another one: each has its part of the pool still."""
+    fields = range(len(ListForm().types()))
+    kept = [[owner.number_at(field, at, Kind.PYTHON) for field in fields] for at in (right, left)]
+    for at, numbers in zip((left, right), kept, strict=True):
+        for field, number in enumerate(numbers):
+            owner.store_field(field, at, number)
+    owner.note_moved()
+
+
+def _put_new(owner: ListOfLists, pool: Any, item: Any) -> tuple[AffineExpr, ...]:
+    """Put the items of a list that is in no other one at the end of a pool."""
+    trace, end = owner.trace, pool.length()
     if type(item) is list:
         if not trace.owned(Displays).knows(item):
             owner.refuse("puts a list from outside into a list", "put a copy into it: xs[:]")
@@ -259,43 +323,41 @@ def put_list(owner: ListOfLists, at: AffineExpr, item: Any) -> None:
         count = AffineExpr.const(len(item))
         room = AffineExpr.const(max(len(item), LEAST_ROOM))
     else:
+        _require_to_put(owner, item)
         room = count = item.length()
-        if not item.is_own and not is_in_own_pool(item):
-            owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
-        if isinstance(_form_of_items(item), ListForm):  # whose lists are in a pool of its own
-            owner.refuse("puts a list of lists into a list", "put tuples of them into it")
-        if trace.owned(Aliases).may_be_another(item):
-            what = "puts a list that another name may hold, too, into a list"
-            owner.refuse(what, "put a copy into it: xs[:]")
     pool.require_room(end + room - 1)
     if type(item) is list:
         for k, one in enumerate(item):
             pool.store(end + k, one)
-    elif isinstance(item, NestedList):
-        item.copy_to(pool, end)
     else:
         pool.copy_items(item, AffineExpr.const(0), end, count)
         if is_shared(item, ""):
             trace.owned(Aliases).give(item)
     pool.set_length(end + room)
-    fields = {_START: end, _LENGTH: count, _ROOM: room}
-    if IDENTITIES in trace.table:
-        is_old = isinstance(item, NestedList)
-        fields[_IDENTITY] = item.identity() if is_old else trace.owned(ListIdentities).new(trace)
-    for field, number in fields.items():
-        owner.store_field(field, at, number_of(trace, number))
+    return end, count, room
+
+
+def _require_to_put(owner: ListOfLists, item: Any) -> None:
+    """Leave a list to Python that cannot be put into another one."""
+    if not item.is_own and not is_in_own_pool(item):
+        owner.refuse("puts a list of another one into a list", "put a copy into it: xs[:]")
+    if has_lists(_form_of_items(item)):  # they are in a pool of its own
+        owner.refuse("puts a list of lists into a list", "put tuples of them into it")
+    if owner.trace.owned(Aliases).may_be_another(item):
+        what = "puts a list that another name may hold, too, into a list"
+        owner.refuse(what, "put a copy into it: xs[:]")
 
 
 def _form_of_items(item: Any) -> Any:
     """The form of the items of a list."""
-    return item.owner.pool.form if isinstance(item, NestedList) else item.form
+    return item.pool.form if isinstance(item, NestedList) else item.form
 
 
 def is_in_own_pool(item: Any) -> bool:
     """Whether it is a list in a list that the function has made."""
     if not isinstance(item, NestedList):
         return False
-    pool = item.owner.pool
+    pool = item.pool
     return getattr(pool, "shared", None) is not None and not pool.is_outside
 
 

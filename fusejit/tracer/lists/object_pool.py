@@ -153,5 +153,5 @@ def begin_pools(trace: Trace) -> None:
 def holds_objects(items: Any) -> bool:
     """Whether items of a list, or of the lists in it, have objects with numbers."""
     return isinstance(items, TracedList) and (
-        has_objects(items.form) or (items.holds_lists() and has_objects(items.pool.form))
+        has_objects(items.form) or any(has_objects(pool.form) for pool in items.pools.values())
     )

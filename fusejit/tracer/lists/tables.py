@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.builder.trace import current_trace
-from fusejit.tracer.lists.item_forms import ItemForm, ListForm, form_of
+from fusejit.tracer.lists.item_forms import ItemForm, form_of, has_lists
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import current_location
 
@@ -20,7 +20,7 @@ def has_one_form(items: Any) -> bool:
     for item in items:
         other = form_of(item)
         form = None if form is None or other is None else form.joined(other)
-    return form is not None and not isinstance(form, ListForm)
+    return form is not None and not has_lists(form)
 
 
 def table_of(items: Any, takes_arrays: bool = False) -> TracedList:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.results import ItemColumns
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Extents
@@ -43,18 +42,22 @@ from fusejit.tracer.lists.item_forms import (
     ArrayForm,
     ItemForm,
     ListForm,
-    Place,
     form_of,
     has_arrays,
+    has_lists,
     request_pools,
 )
+from fusejit.tracer.lists.item_parts import item_of, leaves, parts_of
 from fusejit.tracer.lists.list_memory import CAPACITY, Capacities, lasting_memory, require_room
+from fusejit.tracer.lists.lists_in_tuples import ListInTuple
 from fusejit.tracer.lists.nested_list import (
     NestedList,
     SharedPool,
+    is_in_own_pool,
     is_shared_pool,
     put_list,
     share_pools,
+    swap_lists,
 )
 from fusejit.tracer.ops.changing_extents import rows, stretch
 from fusejit.tracer.ops.elementwise_op import emit_scalar
@@ -62,6 +65,7 @@ from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64, Operand
 
+_COPY_LISTS = "give the other list a name of its own"
 _COPY = "change a copy: xs = xs[:]"
 
 
@@ -83,8 +87,8 @@ class TracedList(AnyList):
     ----------
     form : ItemForm or None
         The form of its items; None until one shows it.
-    pool : TracedList
-        Of a list of lists: the items of these.
+    pools : dict of TracedList
+        Of lists, or of tuples with lists: the items of these, by the first column of each.
     num_moves : int
         How often another list may have come to the place of one, so far.
     """
@@ -93,6 +97,7 @@ class TracedList(AnyList):
     shared: SharedPool | None = None  # of a pool
     is_callers = False  # whether the caller has it, too
     is_outside = False  # whether the lists of a pool are from outside
+    is_held = False  # of a pool: whether names hold lists of it that a region carries
 
     def __init__(
         self,
@@ -106,7 +111,7 @@ class TracedList(AnyList):
         self.takes_arrays = takes_arrays
         self.home = trace.block
         self.form: ItemForm | None = None
-        self.pool: TracedList
+        self.pools: dict[int, TracedList] = {}
         self.num_moves = 0
         self.is_guess = self.was_guess = False  # whether no item has shown its form yet
         self._is_copied = False  # whether it was copied, without columns
@@ -130,18 +135,21 @@ class TracedList(AnyList):
         return made
 
     def _make_columns(self, form: ItemForm, shapes: Sequence[Extents] | None = None) -> None:
-        is_list = isinstance(form, ListForm)  # its pool is empty when the list is made
-        if self._is_copied or (is_list and self.home is not self.trace.block):
-            self.trace.table[self.key, "item"] = form
+        if self._is_copied or (has_lists(form) and self.home is not self.trace.block):
+            self.trace.table[self.key, "item"] = form  # the pools are empty when the list is made
             raise Retrace
         self.form = form
         types = form.types()
         pairs = zip(types, shapes or ((),) * len(types), strict=True)
         self._columns = [self._column(dtype, shape) for (_, dtype), shape in pairs]
-        if is_list:
-            self.pool = TracedList(self.trace, (self.key, POOL))
-            self.pool.home = self.trace.blocks[0]
-            self.pool.shared = SharedPool(self.pool)
+        of_lists = [first for first, leaf in leaves(form) if isinstance(leaf, ListForm)]
+        self.pools = {first: self._new_pool(k) for k, first in enumerate(of_lists)}
+
+    def _new_pool(self, k: int) -> TracedList:
+        pool = TracedList(self.trace, ((self.key, k) if k else self.key, POOL))
+        pool.home = self.trace.blocks[0]
+        pool.shared = SharedPool(pool)
+        return pool
 
     def use_form(self, form: ItemForm) -> None:
         """Have it hold items of a form from the start."""
@@ -199,12 +207,18 @@ class TracedList(AnyList):
         """Store an item at a place where there is room."""
         self._require_own()
         form = self.require_form(item)
-        if isinstance(form, ListForm):
-            put_list(self, at, item)
-            return
         require_room_for_arrays(self._columns, at)
-        for field, value in enumerate(form.values(item)):
+        values: list[tuple[int, Value]] = []
+        lists = []
+        for (first, leaf), one in zip(leaves(form), parts_of(form, item), strict=True):
+            if isinstance(leaf, ListForm):
+                lists.append((one, first))
+            else:
+                values += enumerate(leaf.values(one), first)
+        for field, value in values:
             self.store_field(field, at, value)
+        for one, first in lists:
+            put_list(self, at, one, first)
         if has_arrays(form):
             note_given(self, item, self._columns)
 
@@ -250,12 +264,19 @@ class TracedList(AnyList):
             return NestedList(self, at)
         if has_rows(self) and isinstance(self.form, ArrayForm):
             return row_itself(self._columns[0], at)
-        types = enumerate(self.form.types())
-        values = [self.number_at(field, at, kind) for field, (kind, _) in types]
-        item = self.form.item(self.trace, values)
+        item = item_of(
+            self.form, (self._leaf(leaf, first, at) for first, leaf in leaves(self.form))
+        )
         if has_arrays(self.form):
             note_read(self, item, self._columns)
         return item
+
+    def _leaf(self, form: ItemForm, first: int, at: AffineExpr) -> Any:
+        types = enumerate(form.types(), first)
+        values = [self.number_at(field, at, kind) for field, (kind, _) in types]
+        if isinstance(form, ListForm):
+            return ListInTuple(self, at, first, values)
+        return form.item(self.trace, values)
 
     # -- length -----------------------------------------------------------------------------------
     def length(self) -> AffineExpr:
@@ -290,15 +311,9 @@ class TracedList(AnyList):
         return isinstance(self.form, ListForm)
 
     def swap(self, left: Any, right: Any) -> None:
-        """Exchange two of its lists: each has its part of the pool still."""
+        """Exchange two of its lists."""
         self._require_own()
-        places = [self._index(at, "list index out of range") for at in (right, left)]
-        fields = range(len(ListForm().types()))
-        kept = [[self.number_at(field, at, Kind.PYTHON) for field in fields] for at in places]
-        for at, numbers in zip(reversed(places), kept, strict=True):
-            for field, number in enumerate(numbers):
-                self.store_field(field, at, number)
-        self.note_moved()
+        swap_lists(self, *(self._index(at, "list index out of range") for at in (left, right)))
 
     # -- copies -----------------------------------------------------------------------------------
     def has_at(self, at: AffineExpr, item: Any) -> bool:
@@ -307,7 +322,7 @@ class TracedList(AnyList):
 
     def is_like(self, other: Any) -> bool:
         """Whether another object is a list whose items it may hold."""
-        return isinstance(other, TracedList)
+        return isinstance(other, TracedList) or is_in_own_pool(other)
 
     def made_like(self, key: tuple[Any, ...]) -> TracedList:
         """A new list."""
@@ -338,16 +353,18 @@ class TracedList(AnyList):
             if one.is_callers:  # which of them a name holds, the caller sees
                 one.leave_to_python("binds a name of a list from outside to another list", _COPY)
         self.require_form_of(other)
+        if any(pool.is_held for pool in self.pools.values()):
+            self.leave_to_python("binds a name to another list of tuples with lists", _COPY_LISTS)
         length = other.length()
         self.require_room(length - 1)
         self.num_changes += 1
         self.num_moves += 1
         pairs = zip(self._columns, other._columns, strict=True)
         moves = [(rows(to, (length,)), rows(of, (length,)).value()) for to, of in pairs]
-        if isinstance(self.form, ListForm):
-            moves += self.pool.moves_from(other.pool)
-            if is_shared_pool(other.pool):
-                share_pools(self.pool, other.pool)
+        for first, pool in self.pools.items():
+            moves += pool.moves_from(other.pools[first])
+            if is_shared_pool(other.pools[first]):
+                share_pools(pool, other.pools[first])
         return [*moves, (self._length, other._length.value())]
 
     def copy_items(
@@ -378,20 +395,3 @@ class TracedList(AnyList):
     def columns(self) -> tuple[TracedArray, ...]:
         """The columns, with all of their room."""
         return tuple(self._columns)
-
-    def arrays(self) -> tuple[TracedArray, ...]:
-        """The memory that a result is made from, in the order of `result_columns`."""
-        if any(column.storage.are_known for column in self._columns):
-            self.leave_to_python("returns a list of arrays that have other names, too", COPY_IT)
-        if not isinstance(self.form, ListForm):
-            return self.columns
-        start, length, _, *identity = self._columns
-        return start, length, self.pool.length_number(), *identity, *self.pool.arrays()
-
-    def result_columns(self, place: Place) -> ItemColumns | None:
-        """How the launcher makes its items."""
-        if self.form is None:
-            return None
-        if not isinstance(self.form, ListForm):
-            return self.form.columns(place)
-        return self.form.columns_with(self.pool.result_columns, place)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from fusejit.support.syntax import has_plain_format, walk, with_location
@@ -11,6 +13,10 @@ from fusejit.tracer.program.locations import LATER
 from fusejit.tracer.rewriting.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.source.bound_names import Comprehension
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 class ExpressionRewriter(ast.NodeTransformer):
@@ -190,13 +196,33 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_List(self, node: ast.List) -> ast.expr:
         is_read = isinstance(node.ctx, ast.Load) and self.has_callbacks
-        if is_read and len(node.elts) == 1 and isinstance(node.elts[0], ast.Starred):
-            return self._callback("listed", node, self.visit(node.elts[0].value))
+        if is_read and any(isinstance(one, ast.Starred) for one in node.elts):
+            return self._list_of_parts(node)
         node.elts = self._all(node.elts)
         if not is_read:
             return node
         node.elts = list(map(self._bound, node.elts))
         return self._callback("displayed", node, "List", node, *self._about(node))
+
+    def _list_of_parts(self, node: ast.List) -> ast.expr:
+        """``[x, *xs, y]``: a list of the first part, which is extended by each other one."""
+        made: ast.expr | None = None
+        for is_starred, group in itertools.groupby(node.elts, _is_starred):
+            for part in self._parts(node, is_starred, [*group]):
+                if made is None:
+                    made = self._callback("listed", node, part)
+                else:
+                    made = self._callback("extended", node, made, part)
+        assert made is not None
+        return made
+
+    def _parts(self, node: ast.List, is_starred: bool, group: list[ast.expr]) -> Iterator[ast.expr]:
+        """What runs of elements of a display are the items of."""
+        if is_starred:
+            yield from (self.visit(one.value) for one in group if isinstance(one, ast.Starred))
+        else:
+            elements = list(map(self._bound, self._all(group)))
+            yield with_location(ast.Tuple(elts=elements, ctx=ast.Load()), node)
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = list(map(self._hashed, node.elts))

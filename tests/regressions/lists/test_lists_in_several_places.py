@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit_testing.against_python import check_against_python
 from fusejit_testing.oracle import decorate
 
 Program = Callable[..., Any]
@@ -113,3 +114,20 @@ def test_as_python(program: Program, jit: bool) -> None:
         expected, actual = program(np.arange(n)), fused(np.arange(n))
         assert expected == actual
         assert places(expected) == places(actual)
+
+
+def taken_out_of_two_places(n: int) -> Any:
+    rows = []
+    for i in range(n):
+        rows.append([i, i + 1])
+    for i in range(n):
+        rows.append(rows[i])
+    row = rows.pop()
+    row.append(99)
+    row[0] = 7
+    return rows[n - 1], len(rows)
+
+
+def test_a_list_that_is_taken_out_of_one_of_two_places() -> None:
+    """``rows.pop()`` gave a copy, and what was appended to it was missing in the other place."""
+    check_against_python(taken_out_of_two_places, [(3,), (5,)])

@@ -1,4 +1,4 @@
-"""NotImplementedError for a list in a tuple in a list: columns hold no such item."""
+"""NotImplementedError for a list in a tuple in a list: columns held no such item."""
 
 from __future__ import annotations
 

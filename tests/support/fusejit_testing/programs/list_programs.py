@@ -131,7 +131,7 @@ class Maker:
         z, e = ("z", "e") if a == "a" else ("e", "z")
         fields = {
             **{"a": a, "b": b, "t": "t", "r": "r", "u": "u", "s": "s"},
-            **{"z": z, "e": e, "p": "p", "d": "d"},
+            **{"z": z, "e": e, "p": "p", "d": "d", "h": "h"},
             **{"x": rng.choice(self.arrays), "n": rng.choice("0112235"), "m": rng.choice("023456")},
             **{
                 "i": rng.choice((*self.indices, "-1", "k", "2")),
@@ -268,7 +268,7 @@ def list_program(seed: int) -> MutationProgram:
     lines += [maker.compound(2) for _ in range(rng.choice((0, 1, 2)))]
     lines.append(maker.loop(0) if rng.random() < 0.8 else maker.while_loop(0))
     lines += [maker.compound(1) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
-    calls = tuple(_calls(rng))
+    calls = tuple(calls_of(rng))
     body = parse("\n".join(lines))
     returned = (rng.choice(RESULTS),)
     return MutationProgram(
@@ -294,13 +294,14 @@ def set_program(seed: int) -> MutationProgram:
     lines += [maker.compound(2) for _ in range(rng.choice((0, 1)))]
     lines.append(maker.loop(0) if rng.random() < 0.8 else maker.while_loop(0))
     lines += [maker.compound(1) for _ in range(rng.choice((0, 1, 2)))]
-    calls = tuple(_calls(rng))
+    calls = tuple(calls_of(rng))
     body, returned = parse("\n".join(lines)), (rng.choice(SET_RESULTS),)
     helpers = LIST_HELPERS + SET_HELPERS
     return MutationProgram(seed, tuple(parameters), body, returned, "one", calls, outside=helpers)
 
 
-def _calls(rng: random.Random) -> Iterator[dict[str, int]]:
+def calls_of(rng: random.Random) -> Iterator[dict[str, int]]:
+    """The sizes and numbers of each call."""
     for _ in range(5):
         size = rng.choice(SIZES)
         yield {

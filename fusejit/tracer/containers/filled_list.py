@@ -7,7 +7,7 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
-from fusejit.tracer.lists.item_forms import ListForm, has_arrays
+from fusejit.tracer.lists.item_forms import has_arrays, has_lists
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import full
@@ -33,7 +33,7 @@ def fill(items: TracedList, item: Any, count: Any) -> None:
     form = items.require_form(item)
     if has_arrays(form):
         items.leave_to_python("repeats an array in a list", "put a copy into each place")
-    if isinstance(form, ListForm):  # all places have the same list
+    if has_lists(form):  # all places have the same list
         items.refuse("repeats a list", "make a list for each place: [[0] * m for _ in range(n)]")
     values = form.values(item)
     for column, value in zip(items.columns, values, strict=True):

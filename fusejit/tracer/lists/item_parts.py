@@ -1,0 +1,36 @@
+"""What is in the tuples that are items of lists, one by one: numbers, arrays, objects and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fusejit.tracer.lists.item_forms import ItemForm, TupleForm
+from fusejit.tracer.ops.union_types import narrowed
+from fusejit.tracer.values.containers import tuple_of
+
+
+def leaves(form: ItemForm, first: int = 0) -> Iterator[tuple[int, ItemForm]]:
+    """The forms of what is in a tuple, and in the tuples in it, with the first column of each."""
+    if not isinstance(form, TupleForm):
+        yield first, form
+        return
+    for part in form.parts:
+        yield from leaves(part, first)
+        first += len(part.types())
+
+
+def parts_of(form: ItemForm, item: Any) -> Iterator[Any]:
+    """What an item holds for each of the `leaves` of its form."""
+    if not isinstance(form, TupleForm):
+        yield item
+        return
+    for part, one in zip(form.parts, narrowed(item), strict=True):
+        yield from parts_of(part, one)
+
+
+def item_of(form: ItemForm, part: Iterator[Any]) -> Any:
+    """The item of a form of what it holds for each of the `leaves`."""
+    if not isinstance(form, TupleForm):
+        return next(part)
+    return tuple_of(form.type, [item_of(one, part) for one in form.parts])
