@@ -158,10 +158,35 @@ def rows_from_the_front(n: int) -> Any:
     return total
 
 
+def path_to(previous: Any, source: int, target: int) -> Any:
+    path = [target]
+    while path[-1] != source:
+        if path[-1] not in previous:
+            return []
+        path.append(previous[path[-1]])
+    path.reverse()
+    return path
+
+
+def paths_of_a_helper(n: int) -> Any:
+    previous, found, total = {}, [], 0
+    for i in range(n):
+        previous[i] = i // 2
+    for target in range(n + 3):
+        path = path_to(previous, 0, target)
+        if path:
+            found.append((target, path))
+        again = path_to(previous, 0, target)
+        again.append(3)
+        total += len(again)
+    found.sort(key=lambda one: (-one[0], len(one[1])))
+    return found, total
+
+
 WHOLE = (
     *(routes, sorted_routes, breadth_first, paths_in_a_queue, paths_in_a_list, shortest_paths),
     *(depth_first, two_lists_a_tuple, longest_from_an_empty_one, longest_from_the_first),
-    *(longest_row, rows_from_the_front),
+    *(longest_row, rows_from_the_front, paths_of_a_helper),
 )
 
 
@@ -244,9 +269,57 @@ def lists_that_change_places(n: int) -> Any:
     return total, held
 
 
+class Box:
+    pass
+
+
+def kept_in_a_function(n: int, box: Any) -> Any:
+    out = []
+    box.read = lambda: out
+    for i in range(n):
+        if i == 3:
+            return out
+        out.append(i)
+    return []
+
+
+def returned_and_kept(n: int) -> Any:
+    box = Box()
+    found = kept_in_a_function(n, box)
+    found.append(99)
+    return len(box.read()), found
+
+
+def given_back(xs: Any, n: int) -> Any:
+    for i in range(n):
+        if i == 3:
+            return xs
+        xs.append(i)
+    return []
+
+
+def returned_and_given(n: int) -> Any:
+    ys = []
+    ys.append(1)
+    found = given_back(ys, n)
+    found.append(99)
+    return ys, len(found)
+
+
+def bound_under_a_condition(n: int) -> Any:
+    a, b = [], []
+    for i in range(n):
+        a.append(i)
+    if len(a) > 3:
+        b = a
+    a.append(7)
+    return b
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        *(returned_and_kept, returned_and_given, bound_under_a_condition),
         *(one_list_in_two_tuples, one_list_in_two_lists, changed_behind_the_tuple),
         *(changed_through_the_tuple, changed_when_taken, changed_once_it_is_the_best),
         *(of_an_earlier_list, lists_that_change_places),

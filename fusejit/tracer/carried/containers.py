@@ -18,8 +18,9 @@ from fusejit.tracer.lists.aliases import Aliases, AliasSets, ContainersByKey
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.nested_list import NestedList, NestedUses
 from fusejit.tracer.lists.traced_list import TracedList
-from fusejit.tracer.program.locations import unsupported
+from fusejit.tracer.program.locations import OWN, unsupported, user_frames
 from fusejit.tracer.program.python_state import is_shared
+from fusejit.tracer.source.jumps import is_result
 from fusejit.tracer.strings.joined_text import JoinedText
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 
@@ -149,6 +150,17 @@ class JoinedContainer(Joined):
         return self.target
 
 
+def _has_other_name(container: Any, name: str) -> bool:
+    """Whether a container from before a conditional may be reached without a name.
+
+    Where that is what the function is going to return, nobody reads the names of the function: no
+    flag stands for a ``return`` out of a ``try``.
+    """
+    frames = user_frames()
+    is_returned = is_result(name, OWN) and frames
+    return not is_returned or is_shared(container, frozenset(frames[0].f_locals))
+
+
 def joined_container(
     branches: Branches, before: Any, is_read: bool, place: tuple[Any, str] | None
 ) -> JoinedContainer | None:
@@ -196,8 +208,8 @@ def join_aliases(
                 what = f"{one.name!r} exchanges containers under a condition"
                 raise unsupported(what, "copy them: a, b = b.copy(), a.copy()")
             found[side] = found[side].without(one.target)
-            has_other_name = other.home is not block or other.key in found[side].frozen
-            if has_other_name:
+            is_frozen = other.key in found[side].frozen
+            if is_frozen or (other.home is not block and _has_other_name(other, one.name)):
                 both = frozenset((other.key, one.target.key))
                 found[side] = found[side]._replace(frozen=found[side].frozen | both)
     return found[0].joined(found[1])
