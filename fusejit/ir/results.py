@@ -204,7 +204,7 @@ class TupleColumns:
 
 @dataclass(frozen=True, slots=True)
 class ListColumns:
-    """A list in each item: parts of one list of ``length`` items, at ``starts``.
+    """A list or tuple in each item: parts of one list of ``length`` items, at ``starts``.
 
     All but ``item`` are results of the graph. Without ``item`` all lists are empty. Those of equal
     ``identities`` are one list.
@@ -215,6 +215,7 @@ class ListColumns:
     length: int
     item: ItemColumns | None
     identities: int | None = None
+    type: type = list
 
 
 @dataclass(frozen=True, slots=True)

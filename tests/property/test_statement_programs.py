@@ -12,7 +12,7 @@ import pytest
 
 from fusejit_testing.campaign.families import FAMILIES
 from fusejit_testing.programs.fork_programs import fork_program
-from fusejit_testing.programs.held_programs import held_program
+from fusejit_testing.programs.held_programs import held_program, state_program
 from fusejit_testing.programs.identities import ANNOTATIONS, identity_program
 from fusejit_testing.programs.list_programs import check_lists, list_program, set_program
 from fusejit_testing.programs.rebinding_programs import check_rebinding
@@ -64,6 +64,12 @@ def test_sets(tmp_path: Path) -> None:
 
 def test_lists_in_tuples(tmp_path: Path) -> None:
     ways = [check_lists(held_program(seed), tmp_path) for seed in range(BATCH)]
+    assert ways.count("whole") > 0.25 * len(ways), ways
+    assert ways.count("skipped") < 0.1 * len(ways), ways
+
+
+def test_tuples_of_any_length(tmp_path: Path) -> None:
+    ways = [check_lists(state_program(seed), tmp_path) for seed in range(BATCH)]
     assert ways.count("whole") > 0.25 * len(ways), ways
     assert ways.count("skipped") < 0.1 * len(ways), ways
 

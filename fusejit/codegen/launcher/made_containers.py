@@ -63,7 +63,9 @@ def list_of(
         own = np.arange(count) + np.repeat(values - ends + lengths, lengths)
         found = [] if form.item is None else list_of(form.item, count, columns, own, *of_call)
         pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-        lists = [found[start:end] for start, end in pairs]
+        lists: list[Any] = [found[start:end] for start, end in pairs]
+        if form.type is not list:
+            return [*map(form.type, lists)]
         if which is None:
             return lists
         known: dict[int, list[Any]] = {}

@@ -19,7 +19,7 @@ from fusejit.tracer.containers.new_containers import (
     repeated,
 )
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
-from fusejit.tracer.lists.any_list import type_in_program
+from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.guards import runs_no_user_code
 from fusejit.tracer.program.unrolling import within_budget
@@ -75,6 +75,10 @@ class ContainerPrimitives:
     def extended(self, made: Any, items: Any) -> Any:
         """``[*made, *items]``, of a list that nothing else leads to."""
         return extended(made, self._asked.iterated(items))
+
+    def tupled(self, made: Any) -> Any:
+        """``(*made,)``, of a list that nothing else leads to."""
+        return tuple(made) if type(made) is list else made.of_kind(tuple)
 
     def repeated_list(
         self, items: Any, count: Any, line: int, column: int, is_changed: bool

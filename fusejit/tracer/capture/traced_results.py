@@ -47,7 +47,6 @@ from fusejit.tracer.capture.list_results import (
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
-from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.changed_lists import ChangedLists
 from fusejit.tracer.lists.displays import Displays
@@ -141,9 +140,10 @@ class Results:
         elif isinstance(obj, TracedList):
             return obj if self._changed.path_of(obj) else self._list(obj, arrays)
         elif isinstance(obj, NestedList) and is_in_own_pool(obj):
-            self._nested.append(obj)
-            self._require_one_name(obj.owner)
-            return self._list(self.trace.inlined(list_methods.copied, (obj,)), arrays)
+            if obj.python_type is list:
+                self._nested.append(obj)
+                self._require_one_name(obj.owner)
+            return self._list(obj.copied(), arrays)
         elif isinstance(obj, TracedDeque) and obj.maxlen is None:
             if id(obj) not in self._deques:
                 self._deques[id(obj)] = obj.listed()
@@ -317,7 +317,7 @@ class Results:
         length = self._result_index(self._lengths[id(obj)])
         columns = iter(self._columns[id(obj)])
         items = result_columns(obj, lambda: self._result_index(next(columns)))
-        return ResultList(length, items, self._number(obj))
+        return ResultList(length, items, self._number(obj), obj.python_type)
 
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):

@@ -38,9 +38,9 @@ class CarriedContainer(Carried):
         """Carry a name that an attempt has seen bound to another one; None for others."""
         if not isinstance(obj, OWNED) or not loop.decided("list buffer", name):
             return None
-        if is_shared(obj, name, loop.place_of(name)) or loop.trace.owned(Aliases).may_be_another(
-            obj
-        ):
+        may_be_another = loop.trace.owned(Aliases).may_be_another(obj)
+        is_tuple = obj.python_type is tuple  # of which a copy is as good
+        if not is_tuple and (may_be_another or is_shared(obj, name, loop.place_of(name))):
             _refuse(name)
         made: Any = obj.made_like((*loop.visit, name))
         made.take(obj)
@@ -69,7 +69,7 @@ def require_container(loop: LoopRegion, name: str, before: Any, now: Any) -> Non
     loop.trace.owned(Displays).require_traced(loop.trace, now)
     if not before.is_like(now):
         loop.peel_or_refuse(name, before, now)
-    if now is before or isinstance(now, NestedList):
+    if now is before or _may_be_copied(now):
         return
     is_carried = any(one.seen is now for one in loop.carried.values())
     is_from_before = now.key in loop.known_containers and not is_carried
@@ -79,6 +79,11 @@ def require_container(loop: LoopRegion, name: str, before: Any, now: Any) -> Non
         is_read = not isinstance(loop.carried[other], Unbound) or other in loop.live
         if held is now and other != name and is_read:
             _refuse(name)
+
+
+def _may_be_copied(obj: Any) -> bool:
+    """Whether a copy of it is made, or as good."""
+    return isinstance(obj, NestedList) or obj.python_type is tuple
 
 
 def _memory_of(obj: Any) -> Any:
@@ -178,7 +183,13 @@ def joined_container(
     others = [obj for obj in branches.sides if obj is not before]
     if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
-    new = [obj for obj in others if obj.home in branches.blocks and not isinstance(obj, NestedList)]
+    new = [
+        obj
+        for obj in others
+        if obj.python_type is not tuple
+        and obj.home in branches.blocks
+        and not isinstance(obj, NestedList)
+    ]
     if any(is_shared(obj, branches.name, place) for obj in new):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)
@@ -199,6 +210,8 @@ def join_aliases(
         for side, block in enumerate(one.branches.blocks):
             other = one.other(side)
             if other is None:
+                continue
+            if other.python_type is tuple:
                 continue
             if isinstance(other, NestedList):
                 both = frozenset((other.pool.shared.key, one.target.key))

@@ -28,7 +28,7 @@ from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import is_tuple, tuple_of
+from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
@@ -381,7 +381,7 @@ class LoopRegion(Region):
                 if is_none and (issubclass(kind, PooledRecord) or not issubclass(kind, Record)):
                     seen = {item: one.seen for item, one in self.carried.items()}
                     self.decide(zeros_like(self.put_together(name, seen)), "tuple", name)
-                self.peel_or_refuse(name, tuple_of(kind, items), held)
+                self.peel_or_refuse(name, self.before(name), held)
 
     def _find_tuples(self, names: Mapping[str, Any]) -> None:
         """Trace a recursion again where a name, which held nothing, holds a tuple by now."""

@@ -85,6 +85,7 @@ class ListRecord(Record):
 
     __slots__ = ()
     key: ClassVar[tuple[Any, ...]]
+    kind: ClassVar[type]
     first: ClassVar[int]
 
     @classmethod
@@ -101,12 +102,13 @@ class ListRecord(Record):
             what = "keeps a list in a tuple for longer than the list that has the tuple"
             raise needs_python(what, "keep a copy: best = path[:]")
         values = [number_value(item, (Kind.PYTHON, I64)) for item in items]
-        return ListInTuple(owner, AffineExpr.const(0), cls.first, values)
+        return ListInTuple(owner, AffineExpr.const(0), cls.kind, cls.first, values)
 
 
 @functools.lru_cache(maxsize=1024)
-def _list_record_type(key: tuple[Any, ...], first: int) -> type[ListRecord]:
-    return type("ListRecord", (ListRecord,), {"__slots__": (), "key": key, "first": first})
+def _list_record_type(key: tuple[Any, ...], kind: Hashable, first: int) -> type[ListRecord]:
+    members = {"__slots__": (), "key": key, "kind": kind, "first": first}
+    return type("ListRecord", (ListRecord,), members)
 
 
 def list_record(obj: Any) -> ListRecord | None:
@@ -114,7 +116,7 @@ def list_record(obj: Any) -> ListRecord | None:
     if not isinstance(obj, ListInTuple):
         return None
     numbers = obj.hold()
-    return tuple.__new__(_list_record_type(obj.key, obj.first), numbers)
+    return tuple.__new__(_list_record_type(obj.key, obj.python_type, obj.first), numbers)
 
 
 def record_of(obj: Any) -> Record | None:

@@ -9,6 +9,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.new_containers import new_list
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import FREE_ITERATIONS
 from fusejit.tracer.values.array import TracedArray
@@ -49,6 +50,15 @@ def _list(*args: Any, **kwargs: Any) -> Any:
     if is_of_kernel(items) or _is_long(items):
         return trace.inlined(list_methods.copied, args)
     return new_list(trace, items, is_changed=isinstance(items, Items))
+
+
+@primitive(tuple, complex=True)
+def _tuple(*args: Any, **kwargs: Any) -> Any:
+    if len(args) != 1 or kwargs or not is_of_kernel(args[0]):
+        return NotImplemented
+    if type_in_program(args[0]) is tuple:
+        return args[0]
+    return current_trace().inlined(list_methods.copied, args).of_kind(tuple)
 
 
 def _is_long(obj: Any) -> bool:

@@ -60,10 +60,12 @@ def own_lists(result: Any, names: frozenset[str]) -> Any:
     if trace is None:
         return result
     trace.owned(Displays).try_traced(trace, result)
-    is_own = isinstance(result, TracedList) and not result.may_be_another()
-    if is_own and not is_shared(result, names):
-        return trace.inlined(list_methods.copied, (result,))
-    return result
+    if not isinstance(result, TracedList):
+        return result
+    is_own = not result.may_be_another() and not is_shared(result, names)
+    if not is_own and result.python_type is list:
+        return result
+    return trace.inlined(list_methods.copied, (result,)).of_kind(result.python_type)
 
 
 def require_builtin(function: Any, name: str) -> None:

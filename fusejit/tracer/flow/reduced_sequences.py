@@ -9,12 +9,13 @@ from typing import Any
 
 from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
-from fusejit.tracer.builder.primitives import primitive
+from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.item_forms import ArrayForm
+from fusejit.tracer.lists.comparisons import comes_before
+from fusejit.tracer.lists.item_forms import ArrayForm, ListForm, TupleForm
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.numbers.python_functions import largest, smallest
@@ -96,6 +97,23 @@ def _best_by(items, is_better, key, text):  # type: ignore[no-untyped-def]
     return items[place]
 
 
+def _is_less(item: Any, best: Any) -> Any:
+    """``item < best`` of tuples or lists."""
+
+
+def _is_more(item: Any, best: Any) -> Any:
+    """``item > best`` of tuples or lists."""
+
+
+def _itself(item: Any) -> Any:
+    """The item."""
+
+
+primitive(_is_less)(lambda item, best: PRIMITIVES[comes_before](item, best, False))
+primitive(_is_more)(lambda item, best: PRIMITIVES[comes_before](best, item, False))
+primitive(_itself)(lambda item: item)
+
+
 def _or_default(best, default):  # type: ignore[no-untyped-def]
     return default if best is None else best
 
@@ -137,6 +155,11 @@ def _best_by_key(function: Any, is_better: Any, items: Any, options: dict[str, A
     return trace.inlined(_best_by, (items, is_better, options["key"], _text_of_none(function)))
 
 
+def _has_tuples(items: Any) -> bool:
+    """Whether it is a list of tuples or lists, which are compared one with another."""
+    return isinstance(items, TracedList) and isinstance(items.form, TupleForm | ListForm)
+
+
 def _text_of_none(function: Any) -> str:
     """The text of Python's error for an empty sequence."""
     try:
@@ -157,6 +180,9 @@ def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> N
             return otherwise(*args, **kwargs)
         items = args[0]
         items = items.in_any_order() if isinstance(items, TracedContainer) else items
+        if _has_tuples(items) and not kwargs:
+            orders = _is_more if function is max else _is_less
+            return _best_by_key(function, orders, items, {"key": _itself})
         best = current_trace().inlined(_best_of, (items, is_better))
         if "default" in kwargs:
             return current_trace().inlined(_or_default, (best, kwargs["default"]))

@@ -9,6 +9,7 @@ least half of the slots in use are free: a table begins with few, and doubles th
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.builder.primitives import primitive
-from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.builder.trace import Trace, current_trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
-from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, TupleForm
+from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.item_forms import ItemForm, ListForm, NumberForm, TupleForm, form_of
+from fusejit.tracer.lists.item_parts import leaves, parts_of
 from fusejit.tracer.lists.list_memory import FIRST_CAPACITY, lasting_memory
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.changing_extents import rows
 from fusejit.tracer.ops.elementwise_op import emit_scalar, full
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, as_strong
+from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, I64, Operand
 from fusejit.tracer.values.union_scalar import UnionType
@@ -39,8 +43,10 @@ _NEXT = -4417276706812531889
 
 def is_key(form: ItemForm) -> bool:
     """Whether items of a form can be keys: their equality is that of integers."""
+    if isinstance(form, ListForm):
+        return form.type is tuple
     if isinstance(form, TupleForm):
-        return all(map(is_key, form.parts))
+        return bool(form.parts) and all(map(is_key, form.parts))
     if isinstance(form, NumberForm):
         types = form.type.types if isinstance(form.type, UnionType) else (form.type,)
         kinds = {own and own[0] is Kind.TEXT for own in types}  # a number is no string's
@@ -50,11 +56,63 @@ def is_key(form: ItemForm) -> bool:
     return False
 
 
-def key_columns(form: ItemForm) -> list[bool]:
-    """For each column of the keys: whether it counts. The tag of a number does not: 1 == True."""
-    if isinstance(form, TupleForm):
-        return [counts for part in form.parts for counts in key_columns(part)]
-    return [True, False][: len(form.types())]
+def _numbers_of(trace: Trace, form: ItemForm, parts: Iterable[Any]) -> list[TracedArray]:
+    """A number for each part of an item of a form, as NumPy's integer: that of a list is its hash.
+
+    The tag of a number does not count: ``1 == True``.
+    """
+    return [
+        _as_integer(
+            trace,
+            trace.inlined(hash_of, (part,)) if isinstance(leaf, ListForm) else leaf.values(part)[0],
+        )
+        for (_, leaf), part in zip(leaves(form), parts, strict=True)
+    ]
+
+
+def _as_integer(trace: Trace, number: Any) -> TracedArray:
+    if isinstance(number, Value):
+        number = TracedArray.of_value(trace, number)
+    made: TracedArray = as_kernel_number(number, Kind.SCALAR, I64)
+    return made
+
+
+def hash_of(items):
+    """A number that is the same for equal items."""
+    total = 0
+    for item in items:
+        total = mixed(total, item)
+    return total
+
+
+def mixed(total, item):
+    """The hash of items, and one more."""
+
+
+@primitive(mixed)
+def _mixed(total: Any, item: Any) -> TracedArray:
+    form = form_of(item)
+    if form is None or not is_key(form):
+        kind = type(item).__name__
+        raise needs_python(f"has keys that hold objects of type {kind}", "use integers or strings")
+    numbers = _numbers_of(current_trace(), form, parts_of(form, item))
+    start = as_kernel_number(total, Kind.PYTHON, I64)
+    return _number("hash", [*numbers, start], I64, _mixed_numbers, Kind.PYTHON)
+
+
+def _mixed_numbers(builder: PayloadBuilder, refs: list[int]) -> int:
+    """The numbers of all but the last reference, mixed into that of the last one."""
+
+    def op(name: str, left: int, right: int) -> int:
+        return builder.op(name, [left, right], I64)
+
+    total = refs[-1]
+    for ref in refs[:-1]:
+        scrambled = op("multiply", ref, builder.const(_FACTOR, I64))
+        shifted = op("right_shift", scrambled, builder.const(32, I64))
+        total = op("multiply", total, builder.const(_NEXT, I64))
+        total = op("bitwise_xor", total, op("bitwise_xor", scrambled, shifted))
+    return total
 
 
 class HashTable:
@@ -104,27 +162,21 @@ class HashTable:
 
     def first_slot(self, key: Any) -> TracedArray:
         """Where the search for a key begins."""
-        return self._first(self._numbers(key))
+        form = self.keys.require_form(key)
+        return self._first(_numbers_of(self.trace, form, parts_of(form, key)))
 
     def slot_of_place(self, place: Any) -> TracedArray:
         """Where the search for the key at a place begins."""
-        return self._first(self._numbers_at(place))
+        form, at = self.keys.form, as_affine_number(place)
+        assert form is not None
+        parts = (self.keys.part_at(leaf, first, at) for first, leaf in leaves(form))
+        return self._first(_numbers_of(self.trace, form, parts))
 
     def _first(self, numbers: list[Any]) -> TracedArray:
         def compute(builder: PayloadBuilder, refs: list[int]) -> int:
-            def op(name: str, left: int, right: int) -> int:
-                return builder.op(name, [left, right], I64)
-
-            total: int | None = None
-            for ref in refs[:-1]:
-                mixed = op("multiply", ref, builder.const(_FACTOR, I64))
-                shifted = op("right_shift", mixed, builder.const(32, I64))
-                mixed = op("bitwise_xor", mixed, shifted)
-                if total is not None:
-                    total = op("multiply", total, builder.const(_NEXT, I64))
-                total = mixed if total is None else op("bitwise_xor", total, mixed)
-            assert total is not None
-            return op("bitwise_and", total, refs[-1])
+            *given, mask = refs
+            total = _mixed_numbers(builder, [*given, builder.const(0, I64)])
+            return builder.op("bitwise_and", [total, mask], I64)
 
         return _number("slot", [*numbers, self._mask_now()], I64, compute, Kind.SCALAR)
 
@@ -151,30 +203,24 @@ class HashTable:
 
     def has_key(self, place: Any, key: Any) -> Any:
         """Whether a key is at a place."""
-        there, wanted = self._numbers_at(place), self._numbers(key)
+        form, at = self.keys.require_form(key), as_affine_number(place)
+        pairs: list[tuple[Any, Any]] = []
+        for (first, leaf), part in zip(leaves(form), parts_of(form, key), strict=True):
+            there = self.keys.part_at(leaf, first, at)
+            if isinstance(leaf, ListForm):
+                pairs.append((self.trace.inlined(list_methods.equals, (there, part)), True))
+            else:
+                pairs.append((leaf.values(there)[0], leaf.values(part)[0]))
+        numbers = [_as_integer(self.trace, one) for pair in pairs for one in pair]
 
         def compute(builder: PayloadBuilder, refs: list[int]) -> int:
-            pairs = zip(refs[: len(there)], refs[len(there) :], strict=True)
-            tests = [builder.op("equal", [*pair], BOOL) for pair in pairs]
+            tests = [
+                builder.op("equal", [*pair], BOOL)
+                for pair in zip(refs[::2], refs[1::2], strict=True)
+            ]
             return functools.reduce(lambda a, b: builder.op("logical_and", [a, b], BOOL), tests)
 
-        return _number("same", [*there, *wanted], BOOL, compute, Kind.PYTHON)
-
-    def _numbers_at(self, place: Any) -> list[Any]:
-        """The numbers of the key at a place, as NumPy's integers."""
-        form, at = self.keys.form, as_affine_number(place)
-        assert form is not None
-        fields = [field for field, counts in enumerate(key_columns(form)) if counts]
-        values = (self.keys.number_at(field, at, Kind.SCALAR) for field in fields)
-        given = (TracedArray.of_value(self.trace, value) for value in values)
-        return [as_kernel_number(number, Kind.SCALAR, I64) for number in given]
-
-    def _numbers(self, key: Any) -> list[Any]:
-        """The numbers that the columns would hold of a key, as NumPy's integers."""
-        form = self.keys.require_form(key)
-        values = zip(form.values(key), key_columns(form), strict=True)
-        given = (TracedArray.of_value(self.trace, value) for value, counts in values if counts)
-        return [as_kernel_number(number, Kind.SCALAR, I64) for number in given]
+        return _number("same", numbers, BOOL, compute, Kind.PYTHON)
 
     def _mask_now(self) -> TracedArray:
         return as_kernel_number(self._mask, Kind.PYTHON, I64)

@@ -13,10 +13,11 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.indexing.kernel_indices import scalar
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.item_forms import has_arrays
 from fusejit.tracer.lists.places import INDEX_ERROR, ends_of, place_of
 from fusejit.tracer.ops.kernel_numbers import truth_of
-from fusejit.tracer.program.fallback import Retrace
+from fusejit.tracer.program.fallback import Retrace, numpy_raises
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer, add_methods
@@ -119,16 +120,25 @@ class AnyList(TracedContainer):
     # -- what programs do with it -----------------------------------------------------------------
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two lists are one where the trace may have two copies."""
-        if isinstance(other, AnyList) and (self.may_be_another() and other.may_be_another()):
+        if not isinstance(other, AnyList):
+            return
+        if self.python_type is tuple or other.python_type is tuple:
+            self.refuse("asks whether tuples are one")
+        if self.may_be_another() and other.may_be_another():
             self.refuse("asks whether lists are one that were bound under a condition")
 
     def may_be_another(self) -> bool:
         """Whether another list of the trace may be the same object of the program."""
         raise NotImplementedError
 
+    def of_kind(self, kind: type) -> AnyList:
+        """The same new list, as a tuple if that is its ``kind``."""
+        self.python_type = kind
+        return self
+
     def methods(self) -> frozenset[str]:
-        """Those of Python's lists that are compiled."""
-        return _METHODS
+        """Those of Python's lists, or tuples, that are compiled."""
+        return _OF_TUPLES if self.python_type is tuple else _METHODS
 
     def append(self, item: Any) -> None:
         """``xs.append(item)``."""
@@ -163,6 +173,8 @@ class AnyList(TracedContainer):
         return self.load(self._index(index, "list index out of range"))
 
     def __setitem__(self, index: Any, item: Any) -> None:
+        if self.python_type is tuple:
+            raise numpy_raises("TypeError: 'tuple' object does not support item assignment")
         if type(index) is slice:
             self._put_part(index, item)
             return
@@ -176,7 +188,8 @@ class AnyList(TracedContainer):
         step = 1 if index.step is None else index.step
         if type(step) is not int or not step:
             self._refuse()
-        return self.trace.inlined(list_methods.part, (self, *self._ends(index, step), step))
+        made = self.trace.inlined(list_methods.part, (self, *self._ends(index, step), step))
+        return made.of_kind(self.python_type)
 
     def _put_part(self, index: slice, items: Any) -> None:
         """``xs[i:j:k] = ys``."""
@@ -217,24 +230,49 @@ class AnyList(TracedContainer):
             return True
         return self.trace.inlined(list_methods.differs, (self, other))
 
+    def __lt__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.comes_first, (self, other))
+
+    def __gt__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.comes_first, (other, self))
+
+    def __le__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.comes_not_last, (self, other))
+
+    def __ge__(self, other: Any) -> Any:
+        return self.trace.inlined(list_methods.comes_not_last, (other, self))
+
     __hash__ = TracedContainer.__hash__
 
     def __add__(self, other: Any) -> Any:
-        return self.trace.inlined(list_methods.joined, (_require_list(self), _require_list(other)))
+        return self._joined(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return self.trace.inlined(list_methods.joined, (_require_list(other), _require_list(self)))
+        return self._joined(other, self)
 
-    def __iadd__(self, other: Any) -> AnyList:
+    def _joined(self, left: Any, right: Any) -> Any:
+        """``left + right``, both lists or both tuples."""
+        for one in (left, right):
+            _require_kind(one, self.python_type)
+        made = self.trace.inlined(list_methods.joined, (left, right))
+        return made.of_kind(self.python_type)
+
+    def __iadd__(self, other: Any) -> Any:
+        if self.python_type is tuple:
+            return self + other
         self.trace.inlined(list_methods.extended, (self, other))
         return self
 
-    def __imul__(self, count: Any) -> AnyList:
+    def __imul__(self, count: Any) -> Any:
+        if self.python_type is tuple:
+            return self * count
         self.trace.inlined(list_methods.multiplied, (self, count))
         return self
 
     def __mul__(self, count: Any) -> Any:
-        return self.trace.inlined(list_methods.repeated, (_require_list(self), count))
+        _require_kind(self, self.python_type)
+        made = self.trace.inlined(list_methods.repeated, (self, count))
+        return made.of_kind(self.python_type)
 
     __rmul__ = __mul__
 
@@ -246,6 +284,8 @@ class AnyList(TracedContainer):
         return self.load(as_affine(at))
 
     def __delitem__(self, index: Any) -> None:
+        if self.python_type is tuple:
+            raise numpy_raises("TypeError: 'tuple' object does not support item deletion")
         if type(index) is not slice:
             self.trace.inlined(list_methods.delete, (self, index))
             return
@@ -270,20 +310,16 @@ _WRITTEN_OUT = {
         )
     },
 }
+_OF_TUPLES = frozenset(("index", "count"))
 _SEQUENCES = (list, tuple, range)
 _METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
 
 
-def type_in_program(obj: Any) -> type:
-    """The class that the program sees."""
-    return obj.python_type if isinstance(obj, AnyList) else type(obj)
-
-
-def _require_list(obj: Any) -> Any:
+def _require_kind(obj: Any, wanted: type) -> None:
     kind = type_in_program(obj)
-    if kind is list:
-        return obj
-    raise needs_python(f"makes a list of a {kind.__name__} by + or *", "convert it with list(..)")
+    if kind is not wanted or wanted not in (list, tuple):
+        what = f"makes a {wanted.__name__} of a {kind.__name__} by + or *"
+        raise needs_python(what, "convert it with list(..)")
 
 
 add_methods(AnyList, _WRITTEN_OUT)

@@ -45,7 +45,7 @@ def _are_equal(left: Any, right: Any) -> Any:
     if is_kernel_string(left) or is_kernel_string(right):
         return left == right
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, TracedContainer) and one.python_type is list:
+        if isinstance(one, TracedContainer) and one.python_type in (list, tuple):
             return one == other
     if pooled(left) is not None or pooled(right) is not None:
         return current_trace().inlined(_is_or_equals, (left, right))
@@ -126,6 +126,10 @@ def comes_before(left: Any, right: Any, is_reversed: bool) -> bool:
 def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
     if is_reversed:
         left, right = right, left
+    if is_list(left) or is_list(right):
+        if type_in_program(left) is not type_in_program(right):
+            raise needs_python("orders objects of several types", MOVE_OUTSIDE)
+        return current_trace().inlined(_list_comes_before, (left, right))
     if not is_tuple(left):
         if is_union_scalar(left) or is_union_scalar(right):
             return current_trace().inlined(_is_less, (left, right))
@@ -133,8 +137,6 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
             return compared(np.less, (left, right))
         if pooled(left) is not None and pooled(right) is not None:
             return _object_comes_before(left, right)
-        if is_list(left) and is_list(right):
-            return current_trace().inlined(_list_comes_before, (left, right))
         if not (_is_of_kernel(left) and _is_of_kernel(right)):
             raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
         return _compared(np.less, left, right)
@@ -164,8 +166,14 @@ def _object_comes_before(left: Any, right: Any) -> Any:
 
 
 def is_list(obj: Any) -> bool:
-    """Whether an object of the trace is a list."""
-    return type(obj) is list or (isinstance(obj, TracedContainer) and obj.python_type is list)
+    """Whether an object of the trace is a list, or a tuple whose length only the kernel knows."""
+    kind = obj.python_type if isinstance(obj, TracedContainer) else None
+    return type(obj) is list or kind in (list, tuple)
+
+
+def type_in_program(obj: Any) -> type:
+    """The class that the program sees."""
+    return obj.python_type if isinstance(obj, TracedContainer) else type(obj)
 
 
 def _list_comes_before(left, right):  # type: ignore[no-untyped-def]

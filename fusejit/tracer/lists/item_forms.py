@@ -292,15 +292,20 @@ IDENTITIES = (("list identities",), "has")
 
 @dataclass(frozen=True, slots=True)
 class ListForm(ItemForm):
-    """A list: see `fusejit.tracer.lists.nested_list`, which reads and stores such items."""
+    """A list, or a tuple whose length only the kernel knows.
+
+    See `fusejit.tracer.lists.nested_list`, which reads and stores such items.
+    """
+
+    type: type = list
 
     def types(self) -> tuple[NumberType, ...]:
         """Where its items are in the pool, how many, how many there is room for; its identity."""
         return ((Kind.PYTHON, I64),) * (4 if IDENTITIES in current_trace().table else 3)
 
     def joined(self, other: ItemForm) -> ItemForm | None:
-        """A list."""
-        return self if isinstance(other, ListForm) else None
+        """A list, or such a tuple."""
+        return self if self == other else None
 
     def columns_with(
         self, items: Callable[[Place], ItemColumns | None], place: Place
@@ -308,7 +313,7 @@ class ListForm(ItemForm):
         """Two columns and a length, and the identities; ``items`` has those of their items."""
         spans = place(), place(), place()
         identities = place() if IDENTITIES in current_trace().table else None
-        return ListColumns(*spans, items(place), identities)
+        return ListColumns(*spans, items(place), identities, self.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,8 +389,8 @@ def form_of(item: Any) -> ItemForm | None:
         item = narrowed(item)
     if has_type(item):
         return NumberForm(type_of(item))
-    if type(item) is list or getattr(item, "python_type", None) is list:
-        return ListForm()
+    if type(item) is list or getattr(item, "python_type", None) in (list, tuple):
+        return ListForm(getattr(item, "python_type", list))
     if isinstance(item, OptionalTuple):
         form = form_of(item.items)
         return OptionalForm(form) if isinstance(form, TupleForm | ObjectForm) else None

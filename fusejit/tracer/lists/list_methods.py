@@ -70,6 +70,16 @@ def differs(items, others):
     return False
 
 
+def comes_first(items, others):
+    """``xs < ys``."""
+    return comes_before(items, others, False)
+
+
+def comes_not_last(items, others):
+    """``xs <= ys``."""
+    return not comes_before(others, items, False)
+
+
 def joined(items, others):
     """``xs + ys``."""
     made = []

@@ -27,6 +27,8 @@ class ListInTuple(NestedList):
         The list that has the tuple.
     at : AffineExpr
         The place of the tuple.
+    kind : type
+        ``list``, or ``tuple``.
     first : int
         The first column of the list.
     values : sequence of Value
@@ -34,10 +36,10 @@ class ListInTuple(NestedList):
     """
 
     def __init__(
-        self, owner: ListOfLists, at: AffineExpr, first: int, values: Sequence[Value]
+        self, owner: ListOfLists, at: AffineExpr, kind: type, first: int, values: Sequence[Value]
     ) -> None:
         super().__init__(owner, at, first)
-        self.first = first
+        self.python_type, self.first = kind, first
         self._numbers = [TracedArray.of_value(self.trace, value) for value in values]
 
     def hold(self) -> list[TracedArray]:

@@ -19,6 +19,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
+from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
@@ -197,16 +198,21 @@ class NestedList(AnyList):
 
     def taken(self) -> Any:
         """A copy, which nobody may change if another list may have it, too."""
-        made = self.trace.inlined(_copy, (self,))
+        made = self.copied()
         if is_shared_pool(self.pool):
             self.trace.owned(Aliases).freeze(made)
         return made
 
     def as_own(self) -> Any:
         """A copy for another name, which may be read as long as nobody changes either."""
-        made = self.trace.inlined(_copy, (self,))
-        self.trace.owned(Aliases).freeze(made, self.pool.shared)
+        made = self.copied()
+        if self.python_type is list:
+            self.trace.owned(Aliases).freeze(made, self.pool.shared)
         return made
+
+    def copied(self) -> Any:
+        """A new list, or tuple, of its items."""
+        return self.trace.inlined(list_methods.copied, (self,)).of_kind(self.python_type)
 
     def identity(self) -> AffineExpr:
         """Which list it is, wherever a copy of it stands."""
@@ -214,7 +220,7 @@ class NestedList(AnyList):
 
     def as_array(self, dtype: np.dtype | None = None) -> TracedArray:
         """``np.array(xs)``."""
-        made: TracedArray = self.trace.inlined(_copy, (self,)).as_array(dtype)
+        made: TracedArray = self.copied().as_array(dtype)
         return made
 
 
@@ -331,7 +337,7 @@ def _put_new(owner: ListOfLists, pool: Any, item: Any) -> tuple[AffineExpr, ...]
             pool.store(end + k, one)
     else:
         pool.copy_items(item, AffineExpr.const(0), end, count)
-        if is_shared(item, ""):
+        if item.python_type is not tuple and is_shared(item, ""):
             trace.owned(Aliases).give(item)
     pool.set_length(end + room)
     return end, count, room
@@ -388,7 +394,3 @@ def _make_room(items, length):
 
 primitive(is_full)(NestedList.is_full)
 primitive(move)(NestedList.move)
-
-
-def _copy(items):
-    return items.copy()

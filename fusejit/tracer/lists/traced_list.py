@@ -260,22 +260,23 @@ class TracedList(AnyList):
         if self.form is None:
             self._guess()
         assert self.form is not None
-        if isinstance(self.form, ListForm):
+        if self.holds_lists():
             return NestedList(self, at)
         if has_rows(self) and isinstance(self.form, ArrayForm):
             return row_itself(self._columns[0], at)
         item = item_of(
-            self.form, (self._leaf(leaf, first, at) for first, leaf in leaves(self.form))
+            self.form, (self.part_at(leaf, first, at) for first, leaf in leaves(self.form))
         )
         if has_arrays(self.form):
             note_read(self, item, self._columns)
         return item
 
-    def _leaf(self, form: ItemForm, first: int, at: AffineExpr) -> Any:
+    def part_at(self, form: ItemForm, first: int, at: AffineExpr) -> Any:
+        """What a leaf of the form of the items holds at a place, see `leaves`."""
         types = enumerate(form.types(), first)
         values = [self.number_at(field, at, kind) for field, (kind, _) in types]
         if isinstance(form, ListForm):
-            return ListInTuple(self, at, first, values)
+            return ListInTuple(self, at, form.type, first, values)
         return form.item(self.trace, values)
 
     # -- length -----------------------------------------------------------------------------------
@@ -307,8 +308,8 @@ class TracedList(AnyList):
 
     # -- lists in it ------------------------------------------------------------------------------
     def holds_lists(self) -> bool:
-        """Whether its items are lists."""
-        return isinstance(self.form, ListForm)
+        """Whether its items are lists, which may change."""
+        return self.form == ListForm()
 
     def swap(self, left: Any, right: Any) -> None:
         """Exchange two of its lists."""
@@ -322,11 +323,14 @@ class TracedList(AnyList):
 
     def is_like(self, other: Any) -> bool:
         """Whether another object is a list whose items it may hold."""
-        return isinstance(other, TracedList) or is_in_own_pool(other)
+        is_of_kind = getattr(other, "python_type", None) is self.python_type
+        return is_of_kind and (isinstance(other, TracedList) or is_in_own_pool(other))
 
     def made_like(self, key: tuple[Any, ...]) -> TracedList:
         """A new list."""
-        return TracedList(self.trace, key, takes_arrays=self.takes_arrays)
+        made = TracedList(self.trace, key, takes_arrays=self.takes_arrays)
+        made.python_type = self.python_type
+        return made
 
     def require_form_of(self, other: TracedList) -> None:
         """Have both lists hold items of one form, where one is copied to the other."""

@@ -61,7 +61,7 @@ from fusejit.tracer.source.bound_names import bound_names, is_constant
 _GENERATORS = ("sum", "any", "all", "max", "min")
 _LISTS = ("sum", "max", "min", "len")
 _COLLECTIONS: dict[str, Any] = {"Counter": Counter, "deque": deque}
-_LISTING = ("sorted", "list", "set", *_COLLECTIONS)
+_LISTING = ("sorted", "list", "tuple", "set", *_COLLECTIONS)
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _ARRAYS = ("array", "asarray")
 HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -196,7 +196,7 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_List(self, node: ast.List) -> ast.expr:
         is_read = isinstance(node.ctx, ast.Load) and self.has_callbacks
-        if is_read and any(isinstance(one, ast.Starred) for one in node.elts):
+        if is_read and any(map(_is_starred, node.elts)):
             return self._list_of_parts(node)
         node.elts = self._all(node.elts)
         if not is_read:
@@ -204,7 +204,17 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.elts = list(map(self._bound, node.elts))
         return self._callback("displayed", node, "List", node, *self._about(node))
 
-    def _list_of_parts(self, node: ast.List) -> ast.expr:
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        if (
+            isinstance(node.ctx, ast.Load)
+            and self.has_callbacks
+            and any(map(_is_starred, node.elts))
+        ):
+            return self._callback("tupled", node, self._list_of_parts(node))
+        self.generic_visit(node)
+        return node
+
+    def _list_of_parts(self, node: ast.List | ast.Tuple) -> ast.expr:
         """``[x, *xs, y]``: a list of the first part, which is extended by each other one."""
         made: ast.expr | None = None
         for is_starred, group in itertools.groupby(node.elts, _is_starred):
@@ -216,7 +226,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         assert made is not None
         return made
 
-    def _parts(self, node: ast.List, is_starred: bool, group: list[ast.expr]) -> Iterator[ast.expr]:
+    def _parts(self, node: ast.expr, is_starred: bool, group: list[ast.expr]) -> Iterator[ast.expr]:
         """What runs of elements of a display are the items of."""
         if is_starred:
             yield from (self.visit(one.value) for one in group if isinstance(one, ast.Starred))

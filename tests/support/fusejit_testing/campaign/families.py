@@ -25,7 +25,7 @@ from fusejit_testing.programs.failures import with_failures
 from fusejit_testing.programs.fork_programs import check_forks, fork_program
 from fusejit_testing.programs.given.check import GIVEN, check_given, given_program, report_given
 from fusejit_testing.programs.grouped_check import check_grouped
-from fusejit_testing.programs.held_programs import held_program
+from fusejit_testing.programs.held_programs import held_program, state_program
 from fusejit_testing.programs.identities import identity_program, identity_program_by_python
 from fusejit_testing.programs.list_programs import check_lists, list_program, report_of, set_program
 from fusejit_testing.programs.mutation_fuzzer import (
@@ -159,6 +159,10 @@ def _held(seed: int, jit: bool, folder: Path) -> None:
     _check_containers(held_program(seed), jit, folder)
 
 
+def _states(seed: int, jit: bool, folder: Path) -> None:
+    _check_containers(state_program(seed), jit, folder)
+
+
 def _texts(seed: int, jit: bool, folder: Path) -> None:
     _by_calls(text_program(seed), texts_of, jit, folder)
 
@@ -269,6 +273,7 @@ FAMILIES: dict[str, Family] = {
     "texts": Family(6, _texts),
     "rows": Family(4, _rows),
     "held": Family(4, _held),
+    "states": Family(4, _states),
     **{name: Family(5, partial(_everyday, name)) for name in GRAMMARS},
     **{name: Family(5, partial(_given, name)) for name in GIVEN},
     "joins": Family(12, partial(_mutations, PROGRAMS["joins"])),

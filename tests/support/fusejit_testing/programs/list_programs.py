@@ -328,7 +328,8 @@ def arguments_of(program: MutationProgram, call: int) -> tuple[Any, ...]:
         if parameter.dtype == "float64":
             numbers = numbers * 0.5
             special = [-0.0, np.inf, -np.inf, 1e300]
-            if SET_HELPERS not in program.outside:  # where a NaN stands in a set, chance decides
+            # Which NaN is the very one of a set, or of a list that is compared, chance decides.
+            if SET_HELPERS not in program.outside and "import heapq" not in program.outside:
                 special.append(np.nan)
         if sizes["variation"] and sizes["n"]:
             for at in rng.integers(0, sizes["n"], 2):
