@@ -109,9 +109,25 @@ def beside_texts(n: int) -> Any:
     return counts
 
 
+def of_several_lengths(n: int) -> Any:
+    out, xs, seen = [(1, 2), ()], [], set()
+    for i in range(n):
+        xs.append(i)
+        out.append(tuple(xs))
+        out.append((i, i + 1))
+        seen.add((i, i + 1))
+        seen.add(tuple(xs[-2:]))
+    k = 0
+    for t in out:
+        if t in seen:
+            k += 1
+    out.sort()
+    return out, len(seen), k, (0, 1) in seen, () in seen
+
+
 WHOLE = (
     *(rotations, queens, states_seen, operators, of_generators, state_of_a_loop, largest),
-    beside_texts,
+    *(beside_texts, of_several_lengths),
 )
 
 

@@ -183,10 +183,33 @@ def paths_of_a_helper(n: int) -> Any:
     return found, total
 
 
+def read_once_it_is_in_a_tuple(n: int) -> Any:
+    found, passed = [], {}
+    for i in range(n):
+        path = []
+        for k in range(i % 4):
+            path.append(k * i % 3)
+        if path:
+            found.append((i, path))
+            for node in path[1:]:
+                passed[node] = passed.get(node, 0) + len(path)
+    return found, passed
+
+
+def least_by_tuples(n: int) -> Any:
+    counts = {}
+    for i in range(n):
+        counts[i * 7 % 5] = counts.get(i * 7 % 5, 0) + 1
+    pairs = [(k * 3 % 4, k) for k in range(n)]
+    most = max(counts, key=lambda k: (counts[k], k))
+    return most, min(range(n), key=lambda k: (k % 3, -k)), min(pairs), max(pairs), max(pairs)[1]
+
+
 WHOLE = (
     *(routes, sorted_routes, breadth_first, paths_in_a_queue, paths_in_a_list, shortest_paths),
     *(depth_first, two_lists_a_tuple, longest_from_an_empty_one, longest_from_the_first),
-    *(longest_row, rows_from_the_front, paths_of_a_helper),
+    *(longest_row, rows_from_the_front, paths_of_a_helper, read_once_it_is_in_a_tuple),
+    least_by_tuples,
 )
 
 
@@ -222,6 +245,18 @@ def changed_behind_the_tuple(n: int) -> Any:
         items.append((k, row))
         row.append(7)
     return items
+
+
+def read_and_changed_behind_the_tuple(n: int) -> Any:
+    items, total, last = [], 0, []
+    for k in range(n):
+        row = [k]
+        items.append((k, row))
+        total += len(row) + len(last)
+        last.append(k)
+        if k == 2:
+            items.append((k, last))
+    return items, total
 
 
 def changed_through_the_tuple(n: int) -> Any:
@@ -321,7 +356,12 @@ def bound_under_a_condition(n: int) -> Any:
     [
         *(returned_and_kept, returned_and_given, bound_under_a_condition),
         *(one_list_in_two_tuples, one_list_in_two_lists, changed_behind_the_tuple),
-        *(changed_through_the_tuple, changed_when_taken, changed_once_it_is_the_best),
+        *(
+            read_and_changed_behind_the_tuple,
+            changed_through_the_tuple,
+            changed_when_taken,
+            changed_once_it_is_the_best,
+        ),
         *(of_an_earlier_list, lists_that_change_places),
     ],
 )

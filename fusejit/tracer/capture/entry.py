@@ -29,6 +29,7 @@ from fusejit.tracer.carried.outside_attributes import UNDOES
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.indexing.kernel_indices import connect_checks
 from fusejit.tracer.keyed.argument_tables import argument_table, fill_tables
+from fusejit.tracer.lists.aliases import ListIdentities
 from fusejit.tracer.lists.argument_list import argument_list, read_by_items
 from fusejit.tracer.lists.changed_lists import changed_list, fill_changed
 from fusejit.tracer.lists.form_guesses import Guesses
@@ -41,7 +42,6 @@ from fusejit.tracer.lists.given_objects import (
     require_alone,
 )
 from fusejit.tracer.lists.item_forms import IDENTITIES
-from fusejit.tracer.lists.nested_list import ListIdentities
 from fusejit.tracer.lists.object_pool import begin_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.host_functions import install_rows

@@ -47,10 +47,10 @@ from fusejit.tracer.capture.list_results import (
 from fusejit.tracer.indexing.reshaped import give_own_memory
 from fusejit.tracer.keyed.traced_dict import TracedDict
 from fusejit.tracer.keyed.traced_set import TracedSet
-from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
+from fusejit.tracer.lists.aliases import Aliases, ContainersByKey, is_shared_pool
 from fusejit.tracer.lists.changed_lists import ChangedLists
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool, is_shared_pool
+from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool
 from fusejit.tracer.lists.object_pool import ObjectPool, holds_objects
 from fusejit.tracer.lists.traced_deque import TracedDeque
 from fusejit.tracer.lists.traced_list import TracedList

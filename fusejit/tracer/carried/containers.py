@@ -156,10 +156,10 @@ class JoinedContainer(Joined):
 
 
 def _has_other_name(container: Any, name: str) -> bool:
-    """Whether a container from before a conditional may be reached without a name.
+    """Whether the program may reach a container from before a conditional that ``name`` gets.
 
-    Where that is what the function is going to return, nobody reads the names of the function: no
-    flag stands for a ``return`` out of a ``try``.
+    If that is what the function is going to return, nobody reads the names of the function again:
+    no flag stands for a ``return`` out of a ``try``.
     """
     frames = user_frames()
     is_returned = is_result(name, OWN) and frames
@@ -183,13 +183,7 @@ def joined_container(
     others = [obj for obj in branches.sides if obj is not before]
     if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
-    new = [
-        obj
-        for obj in others
-        if obj.python_type is not tuple
-        and obj.home in branches.blocks
-        and not isinstance(obj, NestedList)
-    ]
+    new = [obj for obj in others if obj.home in branches.blocks and not _may_be_copied(obj)]
     if any(is_shared(obj, branches.name, place) for obj in new):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)

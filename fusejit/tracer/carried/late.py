@@ -14,7 +14,7 @@ from fusejit.tracer.carried.records import record_of
 from fusejit.tracer.carried.regions import extents_are_captured, is_array, is_untraced_value
 from fusejit.tracer.carried.unbound import ONLY_INSIDE, only_inside
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.item_forms import request_pools
+from fusejit.tracer.lists.item_parts import request_pools
 from fusejit.tracer.ops.number_values import (
     number_value,
     number_values,

@@ -21,7 +21,7 @@ from fusejit.tracer.carried.records import PooledRecord, Record, are_records
 from fusejit.tracer.carried.regions import Region, RegionNames, describe, is_array
 from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, of_zeros, zeros_like
 from fusejit.tracer.lists.aliases import AliasSets
-from fusejit.tracer.lists.item_forms import request_pools
+from fusejit.tracer.lists.item_parts import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.ops.union_types import narrowed

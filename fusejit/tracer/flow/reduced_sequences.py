@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.comparisons import comes_before
+from fusejit.tracer.lists.comparisons import comes_before, is_list
 from fusejit.tracer.lists.item_forms import ArrayForm, ListForm, TupleForm
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.lists.traced_list import TracedList
@@ -25,7 +24,7 @@ from fusejit.tracer.ops.lengths import require_some
 from fusejit.tracer.ops.union_operators import without_none
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 
 
 def _sum_of(items, start):  # type: ignore[no-untyped-def]
@@ -98,19 +97,29 @@ def _best_by(items, is_better, key, text):  # type: ignore[no-untyped-def]
 
 
 def _is_less(item: Any, best: Any) -> Any:
-    """``item < best`` of tuples or lists."""
+    """``item < best``."""
 
 
 def _is_more(item: Any, best: Any) -> Any:
-    """``item > best`` of tuples or lists."""
+    """``item > best``."""
 
 
 def _itself(item: Any) -> Any:
     """The item."""
 
 
-primitive(_is_less)(lambda item, best: PRIMITIVES[comes_before](item, best, False))
-primitive(_is_more)(lambda item, best: PRIMITIVES[comes_before](best, item, False))
+def _less(item, best):  # type: ignore[no-untyped-def]
+    return item < best
+
+
+@primitive(_is_less)
+def _compared(item: Any, best: Any) -> Any:
+    if is_tuple(item) or is_list(item):
+        return PRIMITIVES[comes_before](item, best, False)
+    return current_trace().inlined(_less, (item, best))
+
+
+primitive(_is_more)(lambda item, best: _compared(best, item))
 primitive(_itself)(lambda item: item)
 
 
@@ -181,8 +190,7 @@ def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> N
         items = args[0]
         items = items.in_any_order() if isinstance(items, TracedContainer) else items
         if _has_tuples(items) and not kwargs:
-            orders = _is_more if function is max else _is_less
-            return _best_by_key(function, orders, items, {"key": _itself})
+            return _best_by_key(function, is_better, items, {"key": _itself})
         best = current_trace().inlined(_best_of, (items, is_better))
         if "default" in kwargs:
             return current_trace().inlined(_or_default, (best, kwargs["default"]))
@@ -192,5 +200,5 @@ def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> N
         raise ValueError(_text_of_none(function))
 
 
-_extremum(max, operator.gt, largest)
-_extremum(min, operator.lt, smallest)
+_extremum(max, _is_more, largest)
+_extremum(min, _is_less, smallest)

@@ -43,7 +43,7 @@ from fusejit.tracer.carried.regions import Region, RegionNames, describe, is_arr
 from fusejit.tracer.carried.tuple_parts import flag_of, is_tuple_as, item_at, items_of, part_of
 from fusejit.tracer.lists.aliases import Aliases, AliasSets
 from fusejit.tracer.lists.displays import Displays
-from fusejit.tracer.lists.item_forms import request_pools
+from fusejit.tracer.lists.item_parts import request_pools
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.np.elementwise.ufuncs import operator_call
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of

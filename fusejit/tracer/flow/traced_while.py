@@ -67,8 +67,8 @@ class TracedWhile(LoopRegion):
         self._passes += 1
         if not self.is_traced:
             trace = self.trace
-            is_asked = self._passes == 2 or trace.is_bounded  # else it may be as long as it is
-            if is_asked and self._budget.is_spent() and not self.decided("unroll"):
+            has_end = self._passes == 2 or trace.is_bounded  # else the graph may grow
+            if has_end and self._budget.is_spent() and not self.decided("unroll"):
                 self.decide(True, "traced")
             self._budget.spend()
             self._start = (trace.block, len(trace.block.ops), trace.num_changes)

@@ -10,6 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.lists.item_forms import IDENTITIES
+from fusejit.tracer.program.fallback import Retrace
+
 
 class ContainersByKey(dict[tuple[Any, ...], Any]):
     """The lists, dictionaries and sets of one trace."""
@@ -51,3 +56,42 @@ class Aliases:
     def renew(self, one: Any) -> None:
         """Note that the memory of a list now stands for another one."""
         self.now = self.now.without(one)
+
+
+class SharedPool:
+    """The key under which the lists of a pool are frozen, if lists of another pool may be the same.
+
+    See `fusejit.tracer.lists.aliases`.
+    """
+
+    def __init__(self, pool: Any) -> None:
+        self.key = (pool.key, "shared")
+        self.home = pool.home
+        pool.trace.owned(ContainersByKey)[self.key] = self
+
+
+def is_shared_pool(pool: Any) -> bool:
+    """Whether lists of a pool may be in another list, too."""
+    shared = getattr(pool, "shared", None)
+    return shared is not None and pool.trace.owned(Aliases).may_be_another(shared)
+
+
+def share_pools(pool: Any, other: Any) -> None:
+    """Note that lists of two pools are the same; each has an identity, which a result shows."""
+    if IDENTITIES not in pool.trace.table:
+        pool.trace.table[IDENTITIES] = True
+        raise Retrace
+    pool.trace.owned(Aliases).freeze(pool.shared, other.shared)
+
+
+class ListIdentities:
+    """How many lists a call has put into lists, if some may stand in several places."""
+
+    def __init__(self) -> None:
+        self.given: Any = None  # a list without items, as long as there are such lists
+
+    def new(self, trace: Trace) -> AffineExpr:
+        """The identity of another list."""
+        number: AffineExpr = self.given.length()
+        self.given.set_length(number + 1)
+        return number

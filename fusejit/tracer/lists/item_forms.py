@@ -162,12 +162,13 @@ class TupleForm(ItemForm):
     def joined(self, other: ItemForm) -> ItemForm | None:
         """Such a tuple of items of both forms; perhaps None."""
         if isinstance(other, OptionalForm) or other == _NONE:
-            is_held = has_arrays(self) or has_lists(self)
-            return None if is_held else OptionalForm(self).joined(other)
+            return None if has_held(self) else OptionalForm(self).joined(other)
+        if isinstance(other, ListForm):
+            return other.joined(self)
         if not isinstance(other, TupleForm) or other.type is not self.type:
             return None
         if len(other.parts) != len(self.parts):
-            return None
+            return None if has_held(self) or has_held(other) else ListForm(tuple)
         parts = [one.joined(more) for one, more in zip(self.parts, other.parts, strict=True)]
         return None if None in parts else TupleForm(self.type, tuple(p for p in parts if p))
 
@@ -304,8 +305,9 @@ class ListForm(ItemForm):
         return ((Kind.PYTHON, I64),) * (4 if IDENTITIES in current_trace().table else 3)
 
     def joined(self, other: ItemForm) -> ItemForm | None:
-        """A list, or such a tuple."""
-        return self if self == other else None
+        """A list, or such a tuple; one of numbers may be any tuple."""
+        is_tuple_ = isinstance(other, TupleForm) and other.type is self.type is tuple
+        return self if self == other or (is_tuple_ and not has_held(other)) else None
 
     def columns_with(
         self, items: Callable[[Place], ItemColumns | None], place: Place
@@ -355,9 +357,13 @@ def has_arrays(form: ItemForm | None) -> bool:
 
 def has_lists(form: ItemForm | None) -> bool:
     """Whether items are lists, or tuples that hold some."""
-    if isinstance(form, TupleForm):
-        return any(map(has_lists, form.parts))
-    return isinstance(form, ListForm)
+    parts = form.parts if isinstance(form, TupleForm) else ()
+    return isinstance(form, ListForm) or any(map(has_lists, parts))
+
+
+def has_held(form: ItemForm | None) -> bool:
+    """Whether items have arrays or lists."""
+    return has_arrays(form) or has_lists(form)
 
 
 def has_objects(form: ItemForm | None) -> bool:
@@ -368,17 +374,6 @@ def has_objects(form: ItemForm | None) -> bool:
 
 
 _NONE = NumberForm(OF_NONE)
-
-
-def request_pools(trace: Trace, item: Any) -> None:
-    """Have the objects that an item is made of have numbers, if they may."""
-    if isinstance(item, OptionalTuple):
-        item = item.items
-    for one in item if is_tuple(item) else (item,):
-        if is_tuple(one):
-            request_pools(trace, one)
-        else:
-            trace.owned(PooledObjects).request(trace, one)
 
 
 def form_of(item: Any) -> ItemForm | None:

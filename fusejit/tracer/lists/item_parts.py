@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.lists.item_forms import ItemForm, TupleForm
 from fusejit.tracer.ops.union_types import narrowed
-from fusejit.tracer.values.containers import tuple_of
+from fusejit.tracer.values.containers import is_tuple, tuple_of
+from fusejit.tracer.values.pooled_objects import PooledObjects
+from fusejit.tracer.values.union_scalar import OptionalTuple
 
 
 def leaves(form: ItemForm, first: int = 0) -> Iterator[tuple[int, ItemForm]]:
@@ -34,3 +37,14 @@ def item_of(form: ItemForm, part: Iterator[Any]) -> Any:
     if not isinstance(form, TupleForm):
         return next(part)
     return tuple_of(form.type, [item_of(one, part) for one in form.parts])
+
+
+def request_pools(trace: Trace, item: Any) -> None:
+    """Have the objects that an item is made of have numbers, if they may."""
+    if isinstance(item, OptionalTuple):
+        item = item.items
+    for one in item if is_tuple(item) else (item,):
+        if is_tuple(one):
+            request_pools(trace, one)
+        else:
+            trace.owned(PooledObjects).request(trace, one)

@@ -20,12 +20,11 @@ from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
 from fusejit.tracer.lists import list_methods
-from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
+from fusejit.tracer.lists.aliases import Aliases, ListIdentities, is_shared_pool, share_pools
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import IDENTITIES, ListForm, has_lists
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
-from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.python_state import is_shared
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import I64
@@ -45,6 +44,9 @@ class ListOfLists(Protocol):
     @property
     def pools(self) -> Mapping[int, Any]:
         """The lists of the items of its lists, by the first column of each."""
+
+    def holds_lists(self) -> bool:
+        """Whether its items are lists, which may change."""
 
     def field(self, field: int, at: AffineExpr, kind: Kind) -> Value:
         """A number of the list at a place."""
@@ -187,7 +189,8 @@ class NestedList(AnyList):
         In another one than its own that is a copy. Nobody may change it from then on.
         """
         start, length = self._field(_START), self.length()
-        share_pools(self.pool, pool)
+        if self.python_type is list:
+            share_pools(self.pool, pool)
         if pool is self.pool:
             return start, length, length
         end = pool.length()
@@ -250,45 +253,6 @@ class ListOrEmpty(NestedList):
         self.refuse(what, "ask for it with d.setdefault(key, [])")
 
 
-class SharedPool:
-    """The key under which the lists of a pool are frozen, if lists of another pool may be the same.
-
-    See `fusejit.tracer.lists.aliases`.
-    """
-
-    def __init__(self, pool: Any) -> None:
-        self.key = (pool.key, "shared")
-        self.home = pool.home
-        pool.trace.owned(ContainersByKey)[self.key] = self
-
-
-def is_shared_pool(pool: Any) -> bool:
-    """Whether lists of a pool may be in another list, too."""
-    shared = getattr(pool, "shared", None)
-    return shared is not None and pool.trace.owned(Aliases).may_be_another(shared)
-
-
-def share_pools(pool: Any, other: Any) -> None:
-    """Note that lists of two pools are the same; each has an identity, which a result shows."""
-    if IDENTITIES not in pool.trace.table:
-        pool.trace.table[IDENTITIES] = True
-        raise Retrace
-    pool.trace.owned(Aliases).freeze(pool.shared, other.shared)
-
-
-class ListIdentities:
-    """How many lists a call has put into lists, if some may stand in several places."""
-
-    def __init__(self) -> None:
-        self.given: Any = None  # a list without items, as long as there are such lists
-
-    def new(self, trace: Trace) -> AffineExpr:
-        """The identity of another list."""
-        number: AffineExpr = self.given.length()
-        self.given.set_length(number + 1)
-        return number
-
-
 def put_list(owner: ListOfLists, at: AffineExpr, item: Any, first: int = 0) -> None:
     """Store a list at a place of another one: a copy, if that cannot be told.
 
@@ -321,7 +285,9 @@ def swap_lists(owner: Any, left: AffineExpr, right: AffineExpr) -> None:
 def _put_new(owner: ListOfLists, pool: Any, item: Any) -> tuple[AffineExpr, ...]:
     """Put the items of a list that is in no other one at the end of a pool."""
     trace, end = owner.trace, pool.length()
-    if type(item) is list:
+    if type(item) is tuple:
+        count = room = AffineExpr.const(len(item))
+    elif type(item) is list:
         if not trace.owned(Displays).knows(item):
             owner.refuse("puts a list from outside into a list", "put a copy into it: xs[:]")
         if is_shared(item, ""):  # who changes it would change this one
@@ -332,15 +298,26 @@ def _put_new(owner: ListOfLists, pool: Any, item: Any) -> tuple[AffineExpr, ...]
         _require_to_put(owner, item)
         room = count = item.length()
     pool.require_room(end + room - 1)
-    if type(item) is list:
+    if type(item) in (list, tuple):
         for k, one in enumerate(item):
             pool.store(end + k, one)
     else:
         pool.copy_items(item, AffineExpr.const(0), end, count)
-        if item.python_type is not tuple and is_shared(item, ""):
-            trace.owned(Aliases).give(item)
+        if item.python_type is list and is_shared(item, ""):
+            _note_put(owner, pool, item)
     pool.set_length(end + room)
     return end, count, room
+
+
+def _note_put(owner: ListOfLists, pool: Any, item: Any) -> None:
+    """Note that a name leads to a list that has been put into another one, or into its tuples.
+
+    Those of tuples never change: the name may be read as long as it does not change, either.
+    """
+    if owner.holds_lists():
+        owner.trace.owned(Aliases).give(item)
+    else:
+        owner.trace.owned(Aliases).freeze(item, pool.shared)
 
 
 def _require_to_put(owner: ListOfLists, item: Any) -> None:

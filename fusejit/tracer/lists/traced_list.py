@@ -20,7 +20,13 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.shapes import Extents
 from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import bound_number, scalar
-from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
+from fusejit.tracer.lists.aliases import (
+    Aliases,
+    ContainersByKey,
+    SharedPool,
+    is_shared_pool,
+    share_pools,
+)
 from fusejit.tracer.lists.any_list import AnyList
 from fusejit.tracer.lists.array_items import (
     COPY_IT,
@@ -45,20 +51,11 @@ from fusejit.tracer.lists.item_forms import (
     form_of,
     has_arrays,
     has_lists,
-    request_pools,
 )
-from fusejit.tracer.lists.item_parts import item_of, leaves, parts_of
+from fusejit.tracer.lists.item_parts import item_of, leaves, parts_of, request_pools
 from fusejit.tracer.lists.list_memory import CAPACITY, Capacities, lasting_memory, require_room
 from fusejit.tracer.lists.lists_in_tuples import ListInTuple
-from fusejit.tracer.lists.nested_list import (
-    NestedList,
-    SharedPool,
-    is_in_own_pool,
-    is_shared_pool,
-    put_list,
-    share_pools,
-    swap_lists,
-)
+from fusejit.tracer.lists.nested_list import NestedList, is_in_own_pool, put_list, swap_lists
 from fusejit.tracer.ops.changing_extents import rows, stretch
 from fusejit.tracer.ops.elementwise_op import emit_scalar
 from fusejit.tracer.program.fallback import Retrace

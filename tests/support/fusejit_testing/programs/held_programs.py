@@ -89,6 +89,8 @@ _STATES = (
         "if st in c:\n    del c[st]",
         "seen.discard(st)",
     ),
+    *("seen.add(({n}, k))", "ts.append(({n}, {n}))", "st = ({n},)", "c[({n}, 1)] = k"),
+    *("u = st and st[0]", "st = (*st, {n})", "st = (k, *st[:2])", "{a} = [*st, {n}]"),
 )
 _ASKING = (
     *("if st in seen:\n    k += 1", "k += len(st)", "for w in st:\n    {s} = w", "k += {v} in st"),
