@@ -125,9 +125,43 @@ def of_several_lengths(n: int) -> Any:
     return out, len(seen), k, (0, 1) in seen, () in seen
 
 
+def grown(n: int) -> Any:
+    t, last = (), ()
+    for i in range(n):
+        t = t + (i,)  # noqa: RUF005
+        last += (i * 2,)
+        if len(last) > 3:
+            last = last[1:]
+    return t, last, len(last)
+
+
+def digits(n: int) -> Any:
+    found, n = (), n * 12345
+    while n > 0:
+        found = (n % 10, *found)
+        n //= 10
+    return found
+
+
+def states_of_several_lengths(n: int) -> Any:
+    xs, state, seen = [], (0, 0), {(0, 0)}
+    other = tuple(xs)
+    for i in range(n):
+        xs.append(i % 3)
+        state = tuple(xs[-2:])
+        if state in seen:
+            state = (9,)
+        seen.add(state)
+        if i == 3:
+            other = (5, 6, 7)
+        if i == 4:
+            other = tuple(xs)
+    return state, len(seen), other
+
+
 WHOLE = (
     *(rotations, queens, states_seen, operators, of_generators, state_of_a_loop, largest),
-    *(beside_texts, of_several_lengths),
+    *(beside_texts, of_several_lengths, grown, digits, states_of_several_lengths),
 )
 
 

@@ -15,8 +15,10 @@ from fusejit.tracer.carried.loop_region import Carried, LoopRegion
 from fusejit.tracer.carried.unbound import Unbound
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.aliases import Aliases, AliasSets, ContainersByKey
+from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.nested_list import NestedList, NestedUses
+from fusejit.tracer.lists.tables import long_tuple
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import OWN, unsupported, user_frames
 from fusejit.tracer.program.python_state import is_shared
@@ -50,13 +52,12 @@ class CarriedContainer(Carried):
         """Require a container that no other name holds."""
         require_container(self.loop, self.name, self.seen, now)
         if now is not self.seen:
-            self.seen.require_form_of(_memory_of(now))
+            _require_form_of(self.seen, now)
 
     def store(self, now: Any, behind: LiveOutArrays) -> None:
         """Store the content of another container."""
-        if isinstance(now, NestedList):
-            now = now.as_own()
         if now is not self.seen:
+            now = _by_itself(now)
             behind.moves += self.seen.moves_from(now)
 
     def left(self, results: Sequence[Value]) -> Any:
@@ -83,12 +84,23 @@ def require_container(loop: LoopRegion, name: str, before: Any, now: Any) -> Non
 
 def _may_be_copied(obj: Any) -> bool:
     """Whether a copy of it is made, or as good."""
-    return isinstance(obj, NestedList) or obj.python_type is tuple
+    return isinstance(obj, NestedList) or type_in_program(obj) is tuple
 
 
-def _memory_of(obj: Any) -> Any:
-    """The container that has the items of one."""
-    return obj.pool if isinstance(obj, NestedList) else obj
+def _by_itself(obj: Any) -> Any:
+    """The container, or a copy of one in a list, or of a tuple of Python's."""
+    if isinstance(obj, NestedList):
+        return obj.as_own()
+    return long_tuple(obj) if type(obj) is tuple else obj
+
+
+def _require_form_of(container: Any, other: Any) -> None:
+    """Have a container hold items of the form of another one's."""
+    if type(other) is not tuple:
+        container.require_form_of(other.pool if isinstance(other, NestedList) else other)
+        return
+    for item in other:
+        container.require_form(item)
 
 
 def _refuse(name: str) -> None:
@@ -144,10 +156,8 @@ class JoinedContainer(Joined):
     def hand_on(self, side: int) -> list[Value]:
         """Nothing; the content is stored."""
         other = self.other(side)
-        if isinstance(other, NestedList):
-            other = other.as_own()
         if other is not None:
-            self.target.take(other)
+            self.target.take(_by_itself(other))
         return []
 
     def join(self, results: Sequence[Value]) -> Any:
@@ -174,7 +184,9 @@ def joined_container(
     ``place`` is the object and the name of an attribute that holds them, if it is no name.
     """
     displays = branches.trace.owned(Displays)
-    held = [obj for obj in branches.sides if isinstance(obj, (*OWNED, NestedList))]
+    is_tuple = getattr(before, "python_type", None) is tuple
+    kinds = (*OWNED, NestedList, *((tuple,) if is_tuple else ()))
+    held = [obj for obj in branches.sides if isinstance(obj, kinds)]
     if held or is_read:
         for obj in branches.sides:
             displays.try_traced(branches.trace, obj)
@@ -183,14 +195,14 @@ def joined_container(
     others = [obj for obj in branches.sides if obj is not before]
     if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
-    new = [obj for obj in others if obj.home in branches.blocks and not _may_be_copied(obj)]
+    new = [obj for obj in others if not _may_be_copied(obj) and obj.home in branches.blocks]
     if any(is_shared(obj, branches.name, place) for obj in new):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)
     if any(before is one for items in loops if items is not None for one in items.containers):
         return None  # the loop goes on over the list of before
     for obj in others:
-        before.require_form_of(_memory_of(obj))
+        _require_form_of(before, obj)
     return JoinedContainer(branches, before)
 
 
@@ -205,7 +217,7 @@ def join_aliases(
             other = one.other(side)
             if other is None:
                 continue
-            if other.python_type is tuple:
+            if type_in_program(other) is tuple:
                 continue
             if isinstance(other, NestedList):
                 both = frozenset((other.pool.shared.key, one.target.key))

@@ -22,6 +22,7 @@ from fusejit.tracer.carried.regions import Region, RegionNames, describe, is_arr
 from fusejit.tracer.carried.tuple_parts import is_of_numbers, is_tuple_like, of_zeros, zeros_like
 from fusejit.tracer.lists.aliases import AliasSets
 from fusejit.tracer.lists.item_parts import request_pools
+from fusejit.tracer.lists.tables import is_lengthened, long_tuple
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.number_values import number_value
 from fusejit.tracer.ops.union_types import narrowed
@@ -340,6 +341,8 @@ class LoopRegion(Region):
                 held, form = of_zeros(form), None
             if self.decided("list start", name) and Undefined.is_unbound(held):
                 held, form = TracedList(self.trace, (*self.visit, name, "start")), None
+            if self.decided("long tuple", name) and type(held) is tuple:
+                held, form = long_tuple(held), None
             if name in self.dead:
                 self._before[name] = held
             else:
@@ -381,7 +384,10 @@ class LoopRegion(Region):
                 if is_none and (issubclass(kind, PooledRecord) or not issubclass(kind, Record)):
                     seen = {item: one.seen for item, one in self.carried.items()}
                     self.decide(zeros_like(self.put_together(name, seen)), "tuple", name)
-                self.peel_or_refuse(name, self.before(name), held)
+                before = self.put_together(name, self._before)
+                if is_lengthened(before, held) and not self.decided("long tuple", name):
+                    self.decide(True, "long tuple", name)
+                self.peel_or_refuse(name, before, held)
 
     def _find_tuples(self, names: Mapping[str, Any]) -> None:
         """Trace a recursion again where a name, which held nothing, holds a tuple by now."""

@@ -120,9 +120,9 @@ class AnyList(TracedContainer):
     # -- what programs do with it -----------------------------------------------------------------
     def require_not(self, other: Any) -> None:
         """Leave it to Python whether two lists are one where the trace may have two copies."""
-        if not isinstance(other, AnyList):
+        if not isinstance(other, AnyList) or other.python_type is not self.python_type:
             return
-        if self.python_type is tuple or other.python_type is tuple:
+        if self.python_type is tuple:
             self.refuse("asks whether tuples are one")
         if self.may_be_another() and other.may_be_another():
             self.refuse("asks whether lists are one that were bound under a condition")

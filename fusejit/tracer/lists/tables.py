@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.builder.trace import current_trace
-from fusejit.tracer.lists.item_forms import ItemForm, form_of, has_lists
+from fusejit.tracer.lists.comparisons import type_in_program
+from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, form_of, has_lists
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import current_location
 
@@ -21,6 +22,21 @@ def has_one_form(items: Any) -> bool:
         other = form_of(item)
         form = None if form is None or other is None else form.joined(other)
     return form is not None and not has_lists(form)
+
+
+def is_lengthened(before: Any, now: Any) -> bool:
+    """Whether a name held a tuple of numbers, and now holds a tuple of another length."""
+    forms = map(form_of, before) if type(before) is tuple else (None,)
+    return type_in_program(now) is tuple and all(isinstance(form, NumberForm) for form in forms)
+
+
+def long_tuple(items: tuple[Any, ...]) -> Any:
+    """A tuple of Python's, as one whose length only the kernel knows."""
+    trace = current_trace()
+    made = TracedList(trace, trace.visit(("tuple", current_location())))
+    for item in items:
+        made.append(item)
+    return made.of_kind(tuple)
 
 
 def table_of(items: Any, takes_arrays: bool = False) -> TracedList:

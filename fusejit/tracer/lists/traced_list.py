@@ -43,6 +43,7 @@ from fusejit.tracer.lists.array_items import (
     row_of,
 )
 from fusejit.tracer.lists.arrays_of_lists import array_of_columns
+from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.form_guesses import POOL, Guesses
 from fusejit.tracer.lists.item_forms import (
     ArrayForm,
@@ -320,8 +321,9 @@ class TracedList(AnyList):
 
     def is_like(self, other: Any) -> bool:
         """Whether another object is a list whose items it may hold."""
-        is_of_kind = getattr(other, "python_type", None) is self.python_type
-        return is_of_kind and (isinstance(other, TracedList) or is_in_own_pool(other))
+        is_of_kind = type_in_program(other) is self.python_type
+        is_held = type(other) is tuple or isinstance(other, TracedList) or is_in_own_pool(other)
+        return is_of_kind and is_held
 
     def made_like(self, key: tuple[Any, ...]) -> TracedList:
         """A new list."""
