@@ -36,10 +36,12 @@ def _are_equal(left: Any, right: Any) -> Any:
         if len(left) != len(right):
             return False
         return _all(_are_equal(*pair) for pair in zip(left, right, strict=True))
+    if isinstance(left, OptionalTuple) or isinstance(right, OptionalTuple):
+        return _are_equal_or_none(left, right)
     if left is None or right is None:  # no number is equal to it
         other = right if left is None else left
-        may_be = is_union_scalar(other) or isinstance(other, OptionalTuple)
-        return current_trace().inlined(_is_none, (other,)) if may_be else other is None
+        is_union = is_union_scalar(other)
+        return current_trace().inlined(_is_none, (other,)) if is_union else other is None
     if mixes_strings(left) or mixes_strings(right):
         return current_trace().inlined(_equals, (left, right))
     if is_kernel_string(left) or is_kernel_string(right):
@@ -56,6 +58,25 @@ def _are_equal(left: Any, right: Any) -> Any:
     if is_union_scalar(left) or is_union_scalar(right):
         return current_trace().inlined(_equals, (left, right))
     return _compared(np.equal, left, right)
+
+
+def _are_equal_or_none(left: Any, right: Any) -> Any:
+    """Equality of objects of which one is a tuple or None, depending on elements."""
+    (has_left, one), (has_right, other) = map(_if_there, (left, right))
+    if one is None or other is None:
+        return operator_call(np.logical_not, (has_left if other is None else has_right,))
+    same = _all((has_left, has_right, _are_equal(one, other)))
+    if has_left is True or has_right is True:
+        return same
+    is_either = operator_call(np.logical_or, (has_left, has_right))
+    return operator_call(np.logical_or, (operator_call(np.logical_not, (is_either,)), same))
+
+
+def _if_there(obj: Any) -> tuple[Any, Any]:
+    """Whether an object is not None, and what it is then."""
+    if isinstance(obj, OptionalTuple):
+        return as_kernel_number(obj.tag, Kind.SCALAR, BOOL), obj.items
+    return obj is not None, obj
 
 
 def _compared(ufunc: np.ufunc, left: Any, right: Any) -> Any:
@@ -126,6 +147,8 @@ def comes_before(left: Any, right: Any, is_reversed: bool) -> bool:
 def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
     if is_reversed:
         left, right = right, left
+    if _may_be_none(left) or _may_be_none(right):
+        return _comes_before_unless_none(left, right)
     if is_list(left) or is_list(right):
         if type_in_program(left) is not type_in_program(right):
             raise needs_python("orders objects of several types", MOVE_OUTSIDE)
@@ -142,7 +165,7 @@ def _comes_before(left: Any, right: Any, is_reversed: bool) -> Any:
         return _compared(np.less, left, right)
     if not is_tuple(right) or len(left) != len(right):
         raise needs_python("orders tuples of several lengths", MOVE_OUTSIDE)
-    if any(pooled(item) is not None or is_list(item) for item in left):  # asked as late as can be
+    if any(map(_is_asked_late, (*left, *right))):
         return _tuple_comes_before(left, right)
     made: Any = False
     for one, other in reversed([*zip(left, right, strict=True)]):
@@ -163,6 +186,34 @@ def _object_comes_before(left: Any, right: Any) -> Any:
     why = f"orders objects of the type {type(left).__name__}"
     current_trace().emit(Assert(condition=is_one.value(), reason=why, error=LEFT_TO_PYTHON))
     return False
+
+
+def _may_be_none(obj: Any) -> bool:
+    return obj is None or isinstance(obj, OptionalTuple)
+
+
+def _is_asked_late(item: Any) -> bool:
+    """Whether a comparison of it takes long, or raises: only where all before it are equal."""
+    is_long = pooled(item) is not None or is_list(item)
+    is_other = is_tuple(item) and any(map(_is_asked_late, item))
+    return is_long or is_other or _may_be_none(item) or is_union_scalar(item)
+
+
+def _comes_before_unless_none(left: Any, right: Any) -> Any:
+    """``left < right``; Python, which raises TypeError, orders None."""
+    (has_left, one), (has_right, other) = map(_if_there, (left, right))
+    are_there = _all((has_left, has_right))
+    regions = current_trace().regions
+    runs = getattr(regions[-1] if regions else None, "condition_here", None)
+    if runs is not None:  # said in the condition: a check may run before the conditional it is in
+        are_there = operator_call(
+            np.logical_or, (operator_call(np.logical_not, (runs(),)), are_there)
+        )
+    elif are_there is False:
+        raise needs_python("sorts items that are not numbers", MOVE_OUTSIDE)
+    condition = as_kernel_number(are_there, Kind.PYTHON, BOOL).value()
+    current_trace().emit(Assert(condition=condition, reason="orders None", error=LEFT_TO_PYTHON))
+    return one is not None and other is not None and _comes_before(one, other, False)
 
 
 def is_list(obj: Any) -> bool:
