@@ -90,6 +90,7 @@ class AskedMethods:
             are_native = all(is_native(type(item)) for item in args[0])
         else:
             are_native = all(is_native(type(arg)) for arg in args)
+            are_native &= not any(isinstance(arg, Generated) for arg in args)
         if are_native:
             return NotImplemented
         if function in _ITERATED:
@@ -152,8 +153,10 @@ class AskedMethods:
         """What ``a, b = obj`` and ``f(*obj)`` take apart."""
         return self._limited(self.iterated(obj))
 
-    def iterated(self, obj: Any, begins: bool = True) -> Any:
-        """What a loop over ``obj`` runs over, which begins now or later."""
+    def iterated(self, obj: Any, begins: bool = True, ends_early: bool = False) -> Any:
+        """What a loop over ``obj`` runs over, which begins now or later, and may end early."""
+        if isinstance(obj, Generated):
+            return obj.begun(ends_early) if begins or obj.may_end_early else obj
         method = self._access.note_method(obj, "__iter__")
         if method is not None:
             made = self._items_of(self._invoke(method, (obj,), {}))
@@ -205,8 +208,9 @@ class AskedMethods:
         if not found:
             return NotImplemented
         begins = function not in _LATER
+        ends_early = function in (any, all)
         items = [
-            self._limited(self.iterated(arg, begins)) if k in found else arg
+            self._limited(self.iterated(arg, begins, ends_early)) if k in found else arg
             for k, arg in enumerate(args)
         ]
         return items[0] if function is iter else self._invoke(function, tuple(items), kwargs)

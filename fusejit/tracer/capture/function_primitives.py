@@ -45,7 +45,7 @@ from fusejit.tracer.program.captures import CaptureRegistry, closure_path, globa
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
-from fusejit.tracer.rewriting.generated_items import Generated
+from fusejit.tracer.rewriting.generated_items import Generated, Listed, never_changes
 from fusejit.tracer.rewriting.generators import python_is_faster
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
@@ -175,8 +175,9 @@ class FunctionPrimitives:
         """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
         if (trace := running_trace()) is None:
             return NativeLoop(iterable)
-        items = self._asked.iterated(iterable)
-        loop = TracedFor(trace, self._key(line, column), items, RegionNames(*names))
+        about = RegionNames(*names)
+        items = self._asked.iterated(iterable, ends_early=bool(about.flags))
+        loop = TracedFor(trace, self._key(line, column), items, about)
         loop.definitely_assigned = self.definitely_assigned
         return loop
 
@@ -253,6 +254,22 @@ class FunctionPrimitives:
             return self._invoke(item, parts, {})
 
         return Generated(lambda: self._invoke(source, (), {}), made)
+
+    def listed_generator(
+        self, run: Any, python: Any, given: tuple[Any, ...], outside: Any, may_end_early: bool
+    ) -> Any:
+        """What a generator returns that may run at once, if what it is given never changes."""
+        trace = running_trace()
+        key = ("generator", self._function.__module__, self._function.__qualname__)
+        is_known = all(map(never_changes, given)) and all(map(never_changes, outside))
+        if trace is None or key in trace.table or not is_known:
+            return self._invoke(python, given, {})
+
+        def leave() -> NoReturn:
+            trace.table[key] = "runs in Python"
+            raise Retrace
+
+        return Listed(lambda: self._invoke(run, given, {}), leave, may_end_early)
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""

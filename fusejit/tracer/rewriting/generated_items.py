@@ -1,15 +1,24 @@
-"""What an ``__iter__`` of one loop with a ``yield`` returns: its items, computed one by one."""
+"""What generators return whose items the kernel computes: one by one, or all when a loop begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType
 from typing import Any, NoReturn
 
 from fusejit.dataclass import replace
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.indexing.iteration import Items, items_of
+from fusejit.tracer.ops.kernel_numbers import is_number
+from fusejit.tracer.ops.traced_text import TracedText
+from fusejit.tracer.program.callables import CONSTANT_TYPES
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import native_iter
+from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 
 class Generated:
@@ -22,6 +31,8 @@ class Generated:
     item : callable
         Computes what it yields.
     """
+
+    may_end_early = False  # whether all items may be computed when it begins
 
     def __init__(self, source: Callable[[], Any], item: Callable[[Any], Any]) -> None:
         self._source, self._item = source, item
@@ -45,6 +56,64 @@ class Generated:
             self._running = native_iter(self.items())
         return next(self._running)
 
+    def begun(self, ends_early: bool) -> Any:
+        """What a loop runs over that begins now, and perhaps ends before the last item."""
+        return self.items()
+
     def user_attribute(self, name: str) -> NoReturn:
         """Refuse what a generator has and this has not."""
         raise needs_python(f"reads {name!r} of a generator", MOVE_OUTSIDE)
+
+
+class Listed(Generated):
+    """A generator that has not begun and that may run at once: see `listed_generators`.
+
+    Parameters
+    ----------
+    run : callable
+        Makes the list of its items.
+    leave : callable
+        Starts again with Python's generator.
+    may_end_early : bool
+        Whether nobody can tell that the items were computed that a loop has not asked for.
+    """
+
+    def __init__(
+        self, run: Callable[[], Any], leave: Callable[[], NoReturn], may_end_early: bool
+    ) -> None:
+        super().__init__(run, lambda item: item)
+        self._leave, self.may_end_early = leave, may_end_early
+
+    def begun(self, ends_early: bool) -> Any:
+        """The list of the items."""
+        if ends_early and not self.may_end_early:
+            self._leave()
+        return self.items()
+
+    def items(self) -> Any:
+        """The list of the items."""
+        if self._running is not None:
+            self._leave()
+        self._running = iter(())  # a generator runs once
+        try:
+            return self._source()
+        except (UnsupportedError, ConcretizationError, Varies):
+            self._leave()
+
+    def __next__(self) -> Any:
+        self._leave()
+
+    def user_attribute(self, name: str) -> NoReturn:
+        """Start again with Python's generator."""
+        self._leave()
+
+
+def never_changes(obj: Any) -> bool:
+    """Whether an object is a number, a string, a range or a builtin, or a tuple of such."""
+    if is_tuple(obj):
+        return all(map(never_changes, obj))
+    if isinstance(obj, BuiltinFunctionType | type):
+        return obj.__module__ == "builtins"
+    is_range = type(obj) is range or (isinstance(obj, Items) and not obj.containers)
+    is_given = is_range or isinstance(obj, (*CONSTANT_TYPES, StringView))
+    return is_given or is_number(obj) or is_union_scalar(obj) or isinstance(obj, TracedText)

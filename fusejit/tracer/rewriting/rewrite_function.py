@@ -34,6 +34,7 @@ from fusejit.tracer.source.bound_names import is_declaration, is_dotted, own_nam
 from fusejit.tracer.source.changed_displays import changed_displays
 from fusejit.tracer.source.generated_items import with_generated_items
 from fusejit.tracer.source.jumps import JUMPS, Jumps, can_be_structured, nodes_of
+from fusejit.tracer.source.listed_generators import with_listed_generators
 from fusejit.tracer.source.loop_targets import with_named_items
 from fusejit.tracer.source.memo_tables import with_memo_tables
 from fusejit.tracer.source.recursion import loop_of
@@ -69,6 +70,7 @@ def rewrite_node(
     with_memo_tables(node, helper)
     with_named_items(node, helper)
     with_generated_items(node, helper)
+    with_listed_generators(node, helper)
     with_shared_names(node, helper)
     for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)] if has_loops else ():
         loop = loop_of(inner, helper)
