@@ -30,12 +30,14 @@ from fusejit.tracer.source.jumps import nodes_of
 
 LISTED = "listed_generator"
 _MADE, _RUN, _PYTHON = "the items", "<generator>", "<generator of Python>"
-_STATEMENTS = (ast.For, ast.While, ast.If, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
-_JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Pass)
+_STATEMENTS = (
+    *(ast.For, ast.If, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr),
+    *(ast.Break, ast.Continue, ast.Pass),
+)
 _EXPRESSIONS = (
-    *(ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call),
-    *(ast.Tuple, ast.List, ast.Starred, ast.Subscript, ast.Slice, ast.Yield, ast.Attribute),
-    *(ast.ListComp, ast.GeneratorExp, ast.SetComp),
+    *(ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
+    *(ast.Tuple, ast.List, ast.Starred, ast.Subscript, ast.Slice, ast.ListComp),
+    *(ast.GeneratorExp, ast.SetComp),
 )
 _PURE = frozenset(
     (
@@ -53,40 +55,40 @@ _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 def with_listed_generators(function: ast.AST, helper: str) -> None:
     """Replace the bodies of such generators, in place."""
     for node in [one for one in walk(function) if isinstance(one, ast.FunctionDef)]:
-        if any(isinstance(one, ast.Yield) for one in nodes_of(node.body)) and _may_run_at_once(
-            node
-        ):
+        if _may_run_at_once(node):
             _replace(node, helper)
 
 
 def _may_run_at_once(function: ast.FunctionDef) -> bool:
     """Whether nothing but its arguments and names from outside tells what it yields."""
-    given = function.args
-    if given.vararg or given.kwarg or function.name == "__iter__":
-        return False
     own = [*nodes_of(function.body)]
+    statements = {id(one.value) for one in own if isinstance(one, ast.Expr)}
+    called = {id(one.func) for one in own if isinstance(one, ast.Call)}
     new = _new_containers(function)
-    yields = [one.value for one in own if isinstance(one, ast.Expr)]
-    for node in own:
-        if isinstance(node, ast.stmt) and not isinstance(node, (*_STATEMENTS, *_JUMPS)):
-            return False
-        if isinstance(node, ast.expr) and not isinstance(node, _EXPRESSIONS):
-            return False
-        if isinstance(node, ast.Return) and node.value is not None:
-            return False
-        if isinstance(node, ast.Yield) and (node.value is None or node not in yields):
-            return False
-        if isinstance(node, ast.Call) and not _is_pure(node, new):
-            return False
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            return False
-        if isinstance(node, ast.While) and _is_endless(node):
-            return False
-        is_stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
-        if is_stored and not _is_one_of(node, new):
-            return False
-    called = {id(node.func) for node in own if isinstance(node, ast.Call)}
-    return all(id(node) in called for node in own if isinstance(node, ast.Attribute))
+
+    def is_allowed(node: ast.AST) -> bool:
+        match node:
+            case ast.Return():
+                return node.value is None
+            case ast.Yield():
+                return node.value is not None and id(node) in statements
+            case ast.While():
+                return not _is_endless(node)
+            case ast.Call():
+                return _is_pure(node, new)
+            case ast.Attribute():
+                return id(node) in called
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                return _is_one_of(node, new)
+            case ast.stmt():
+                return isinstance(node, _STATEMENTS)
+            case ast.expr():
+                return isinstance(node, _EXPRESSIONS)
+        return True
+
+    given = function.args
+    is_generator = any(isinstance(one, ast.Yield) for one in own) and function.name != "__iter__"
+    return is_generator and not (given.vararg or given.kwarg) and all(map(is_allowed, own))
 
 
 def _is_endless(loop: ast.While) -> bool:
