@@ -68,8 +68,8 @@ def _are_equal_or_none(left: Any, right: Any) -> Any:
     same = _all((has_left, has_right, _are_equal(one, other)))
     if has_left is True or has_right is True:
         return same
-    is_either = operator_call(np.logical_or, (has_left, has_right))
-    return operator_call(np.logical_or, (operator_call(np.logical_not, (is_either,)), same))
+    is_one_there = operator_call(np.logical_or, (has_left, has_right))
+    return operator_call(np.logical_or, (operator_call(np.logical_not, (is_one_there,)), same))
 
 
 def _if_there(obj: Any) -> tuple[Any, Any]:
