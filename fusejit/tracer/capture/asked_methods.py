@@ -16,8 +16,10 @@ from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.operators import BINARY, UNARY, Operators
+from fusejit.tracer.flow.membership import compared_tuples
 from fusejit.tracer.flow.traced_if import decide
 from fusejit.tracer.indexing.iteration import Items
+from fusejit.tracer.lists.displays import needs_kernel_keys
 from fusejit.tracer.ops.checks import RAISE
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number
 from fusejit.tracer.program.fallback import numpy_raises
@@ -25,6 +27,7 @@ from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import within_budget
 from fusejit.tracer.rewriting.generated_items import Generated
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.containers import is_tuple
 from fusejit.tracer.values.operand_types import represented_type
 
 _NEGATIVE = "__len__() should return >= 0"
@@ -86,6 +89,8 @@ class AskedMethods:
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a builtin function makes of objects of the user's; NotImplemented if not that."""
         is_native = self._access.is_native
+        if function in _COMPARISONS and all(map(is_tuple, args)) and needs_kernel_keys(args):
+            return compared_tuples(_COMPARISONS[function], *args)
         if function is sum and args and type(args[0]) in (list, tuple):
             are_native = all(is_native(type(item)) for item in args[0])
         else:

@@ -19,6 +19,7 @@ from fusejit.tracer.containers.new_containers import (
     repeated,
 )
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
+from fusejit.tracer.lists.any_list import of_kind
 from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.guards import runs_no_user_code
@@ -78,7 +79,7 @@ class ContainerPrimitives:
 
     def tupled(self, made: Any) -> Any:
         """``(*made,)``, of a list that nothing else leads to."""
-        return tuple(made) if type(made) is list else made.of_kind(tuple)
+        return of_kind(made, tuple)
 
     def repeated_list(
         self, items: Any, count: Any, line: int, column: int, is_changed: bool

@@ -9,6 +9,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.new_containers import new_list
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists import list_methods
+from fusejit.tracer.lists.any_list import of_kind
 from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import FREE_ITERATIONS
@@ -58,7 +59,7 @@ def _tuple(*args: Any, **kwargs: Any) -> Any:
         return NotImplemented
     if type_in_program(args[0]) is tuple:
         return args[0]
-    return current_trace().inlined(list_methods.copied, args).of_kind(tuple)
+    return of_kind(current_trace().inlined(list_methods.copied, args), tuple)
 
 
 def _is_long(obj: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from fusejit.ir.ops import Assert
 from fusejit.tracer.builder.trace import running_trace
 from fusejit.tracer.lists import list_methods
-from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.any_list import AnyList, of_kind
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
@@ -65,7 +65,7 @@ def own_lists(result: Any, names: frozenset[str]) -> Any:
     is_own = not result.may_be_another() and not is_shared(result, names)
     if not is_own and result.python_type is list:
         return result
-    return trace.inlined(list_methods.copied, (result,)).of_kind(result.python_type)
+    return of_kind(trace.inlined(list_methods.copied, (result,)), result.python_type)
 
 
 def require_builtin(function: Any, name: str) -> None:

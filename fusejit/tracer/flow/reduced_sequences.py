@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
-from fusejit.tracer.builder.primitives import PRIMITIVES, primitive
+from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.containers.list_functions import is_written_out
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.any_list import AnyList
-from fusejit.tracer.lists.comparisons import comes_before, is_list
 from fusejit.tracer.lists.item_forms import ArrayForm, ListForm, TupleForm
 from fusejit.tracer.lists.list_methods import copied
 from fusejit.tracer.lists.traced_list import TracedList
@@ -24,7 +24,7 @@ from fusejit.tracer.ops.lengths import require_some
 from fusejit.tracer.ops.union_operators import without_none
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer, is_tuple
+from fusejit.tracer.values.containers import TracedContainer
 
 
 def _sum_of(items, start):  # type: ignore[no-untyped-def]
@@ -96,30 +96,10 @@ def _best_by(items, is_better, key, text):  # type: ignore[no-untyped-def]
     return items[place]
 
 
-def _is_less(item: Any, best: Any) -> Any:
-    """``item < best``."""
-
-
-def _is_more(item: Any, best: Any) -> Any:
-    """``item > best``."""
-
-
 def _itself(item: Any) -> Any:
     """The item."""
 
 
-def _less(item, best):  # type: ignore[no-untyped-def]
-    return item < best
-
-
-@primitive(_is_less)
-def _compared(item: Any, best: Any) -> Any:
-    if is_tuple(item) or is_list(item):
-        return PRIMITIVES[comes_before](item, best, False)
-    return current_trace().inlined(_less, (item, best))
-
-
-primitive(_is_more)(lambda item, best: _compared(best, item))
 primitive(_itself)(lambda item: item)
 
 
@@ -200,5 +180,5 @@ def _extremum(function: Any, is_better: Any, otherwise: Callable[..., Any]) -> N
         raise ValueError(_text_of_none(function))
 
 
-_extremum(max, _is_more, largest)
-_extremum(min, _is_less, smallest)
+_extremum(max, operator.gt, largest)
+_extremum(min, operator.lt, smallest)

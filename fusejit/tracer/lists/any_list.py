@@ -131,11 +131,6 @@ class AnyList(TracedContainer):
         """Whether another list of the trace may be the same object of the program."""
         raise NotImplementedError
 
-    def of_kind(self, kind: type) -> AnyList:
-        """The same new list, as a tuple if that is its ``kind``."""
-        self.python_type = kind
-        return self
-
     def methods(self) -> frozenset[str]:
         """Those of Python's lists, or tuples, that are compiled."""
         return _OF_TUPLES if self.python_type is tuple else _METHODS
@@ -189,7 +184,7 @@ class AnyList(TracedContainer):
         if type(step) is not int or not step:
             self._refuse()
         made = self.trace.inlined(list_methods.part, (self, *self._ends(index, step), step))
-        return made.of_kind(self.python_type)
+        return of_kind(made, self.python_type)
 
     def _put_part(self, index: slice, items: Any) -> None:
         """``xs[i:j:k] = ys``."""
@@ -255,7 +250,7 @@ class AnyList(TracedContainer):
         for one in (left, right):
             _require_kind(one, self.python_type)
         made = self.trace.inlined(list_methods.joined, (left, right))
-        return made.of_kind(self.python_type)
+        return of_kind(made, self.python_type)
 
     def __iadd__(self, other: Any) -> Any:
         if self.python_type is tuple:
@@ -272,7 +267,7 @@ class AnyList(TracedContainer):
     def __mul__(self, count: Any) -> Any:
         _require_kind(self, self.python_type)
         made = self.trace.inlined(list_methods.repeated, (self, count))
-        return made.of_kind(self.python_type)
+        return of_kind(made, self.python_type)
 
     __rmul__ = __mul__
 
@@ -313,6 +308,14 @@ _WRITTEN_OUT = {
 _OF_TUPLES = frozenset(("index", "count"))
 _SEQUENCES = (list, tuple, range)
 _METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
+
+
+def of_kind(made: Any, kind: type) -> Any:
+    """The same new list, as a tuple if that is the ``kind``."""
+    if type(made) is list:  # left to Python
+        return made if kind is list else tuple(made)
+    made.python_type = kind
+    return made
 
 
 def _require_kind(obj: Any, wanted: type) -> None:

@@ -21,7 +21,7 @@ from fusejit.tracer.builder.trace import Trace
 from fusejit.tracer.indexing.kernel_indices import affine_index, bound_number, scalar
 from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ListIdentities, is_shared_pool, share_pools
-from fusejit.tracer.lists.any_list import AnyList
+from fusejit.tracer.lists.any_list import AnyList, of_kind
 from fusejit.tracer.lists.displays import Displays
 from fusejit.tracer.lists.item_forms import IDENTITIES, ListForm, has_lists
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number
@@ -215,7 +215,7 @@ class NestedList(AnyList):
 
     def copied(self) -> Any:
         """A new list, or tuple, of its items."""
-        return self.trace.inlined(list_methods.copied, (self,)).of_kind(self.python_type)
+        return of_kind(self.trace.inlined(list_methods.copied, (self,)), self.python_type)
 
     def identity(self) -> AffineExpr:
         """Which list it is, wherever a copy of it stands."""

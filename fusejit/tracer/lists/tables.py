@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.tracer.builder.trace import current_trace
+from fusejit.tracer.lists.any_list import of_kind
 from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.item_forms import ItemForm, NumberForm, form_of, has_lists
 from fusejit.tracer.lists.traced_list import TracedList
@@ -36,7 +37,7 @@ def long_tuple(items: tuple[Any, ...]) -> Any:
     made = TracedList(trace, trace.visit(("tuple", current_location())))
     for item in items:
         made.append(item)
-    return made.of_kind(tuple)
+    return of_kind(made, tuple)
 
 
 def table_of(items: Any, takes_arrays: bool = False) -> TracedList:
