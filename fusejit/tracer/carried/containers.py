@@ -184,7 +184,7 @@ def joined_container(
     ``place`` is the object and the name of an attribute that holds them, if it is no name.
     """
     displays = branches.trace.owned(Displays)
-    is_tuple = getattr(before, "python_type", None) is tuple
+    is_tuple = isinstance(before, TracedList) and before.python_type is tuple
     kinds = (*OWNED, NestedList, *((tuple,) if is_tuple else ()))
     held = [obj for obj in branches.sides if isinstance(obj, kinds)]
     if held or is_read:
