@@ -176,6 +176,15 @@ def of_a_list_that_changes(n: int) -> Any:
     return total
 
 
+def squares(n: int) -> Iterator[Any]:
+    for k in range(n):
+        yield [word * k for word in range(3)]
+
+
+def of_comprehensions(n: int) -> Any:
+    return [sum(row) for row in squares(n)]
+
+
 LIMIT = [3]
 
 
@@ -198,7 +207,7 @@ def with_a_limit_that_changes(n: int) -> Any:
     "function",
     [
         *(ended_by_the_loop, ended_by_an_error, before_an_error, read_twice),
-        *(of_a_list_that_changes, with_a_limit_that_changes),
+        *(of_a_list_that_changes, with_a_limit_that_changes, of_comprehensions),
     ],
 )
 def test_as_python(function: Callable[..., Any]) -> None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 
 from fusejit.support.syntax import copied, walk, with_location
-from fusejit.tracer.source.bound_names import assigned
+from fusejit.tracer.source.bound_names import COMPREHENSIONS, assigned
 from fusejit.tracer.source.jumps import nodes_of
 
 LISTED = "listed_generator"
@@ -88,7 +88,19 @@ def _may_run_at_once(function: ast.FunctionDef) -> bool:
 
     given = function.args
     is_generator = any(isinstance(one, ast.Yield) for one in own) and function.name != "__iter__"
-    return is_generator and not (given.vararg or given.kwarg) and all(map(is_allowed, own))
+    if not is_generator or given.vararg or given.kwarg or not all(map(is_allowed, own)):
+        return False
+    inner = [one for node in own if isinstance(node, COMPREHENSIONS) for one in walk(node)]
+    inside = set(map(id, inner))
+    return not _stored(inner) & _read([one for one in own if id(one) not in inside])
+
+
+def _stored(nodes: list[ast.AST]) -> set[str]:
+    return {one.id for one in nodes if isinstance(one, ast.Name) and type(one.ctx) is ast.Store}
+
+
+def _read(nodes: list[ast.AST]) -> set[str]:
+    return {one.id for one in nodes if isinstance(one, ast.Name) and type(one.ctx) is ast.Load}
 
 
 def _is_endless(loop: ast.While) -> bool:
@@ -146,10 +158,8 @@ def _may_raise(node: ast.AST) -> bool:
 def _replace(function: ast.FunctionDef, helper: str) -> None:
     arguments = function.args
     params = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    names = {one.id for one in nodes_of(function.body) if isinstance(one, ast.Name)}
-    bound = {*params, *assigned(function.body)}
-    outside = sorted(names - bound)
     own = [*nodes_of(function.body)]
+    outside = sorted(_read(own) - {*params, *assigned(function.body), *_stored(own)})
     is_finite = not any(isinstance(one, ast.While) for one in own)
     never_raises = not any(map(_may_raise, own))
     at = function.body[0]
