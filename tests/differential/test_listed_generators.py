@@ -109,6 +109,18 @@ def test_texts() -> None:
     assert fused.variants.newest_segmented is None
 
 
+def first_beyond(n: int) -> Any:
+    """The loop ends early, and the generator would raise in the end; stores come first."""
+    out = np.zeros(2)
+    for k in range(n):
+        out[0] += k
+        for x in tenths(n):
+            out[1] += x
+            if x > 1:
+                break
+    return out
+
+
 def test_jitted() -> None:
     check_against_python(longest_collatz, [(6,), (20,)], jit=True)
 
@@ -139,6 +151,26 @@ def ended_by_an_error(n: int) -> Any:
     return total
 
 
+def naturals(k: int) -> Iterator[int]:
+    while k >= 0:
+        yield k
+        k += 1
+
+
+def ended_by_an_error_only(n: int) -> Any:
+    total = 0
+    for x in naturals(0):
+        if x > n:
+            raise ValueError(x)
+        total += x
+    return total
+
+
+def test_generators_without_an_end() -> None:
+    """Compiled code asked `naturals` for all items before the loop began, and did not return."""
+    check_against_python(ended_by_an_error_only, [(3,), (5,)], jit=True)
+
+
 def tenths(n: int) -> Iterator[int]:
     for i in range(n, -1, -1):
         yield 10 // i
@@ -153,6 +185,29 @@ def before_an_error(n: int) -> Any:
         if total > 12:
             return total, out
     return total, any(x > 1 for x in tenths(n)), out
+
+
+def of_texts(n: int) -> Any:
+    text = ""
+    for _ in range(n):
+        text += "ab "
+    found = words(text)
+    text += "zz "
+    return list(found), text
+
+
+def that_changes_a_list(n: int) -> Iterator[Any]:
+    row = [0]
+    for k in range(n):
+        row[0] = k
+        yield row
+
+
+def of_one_list(n: int) -> Any:
+    seen = []
+    for row in that_changes_a_list(n):
+        seen.append(row[0])
+    return seen, list(that_changes_a_list(n))
 
 
 def read_twice(n: int) -> Any:
@@ -208,6 +263,7 @@ def with_a_limit_that_changes(n: int) -> Any:
     [
         *(ended_by_the_loop, ended_by_an_error, before_an_error, read_twice),
         *(of_a_list_that_changes, with_a_limit_that_changes, of_comprehensions),
+        *(of_texts, of_one_list, first_beyond),
     ],
 )
 def test_as_python(function: Callable[..., Any]) -> None:

@@ -45,7 +45,7 @@ from fusejit.tracer.program.captures import CaptureRegistry, closure_path, globa
 from fusejit.tracer.program.fallback import Fallback, Retrace
 from fusejit.tracer.program.locations import needs_python
 from fusejit.tracer.program.native_control import NativeIf, NativeLoop
-from fusejit.tracer.rewriting.generated_items import Generated, Listed, never_changes
+from fusejit.tracer.rewriting.generated_items import Generated, Listed, few_steps, never_changes
 from fusejit.tracer.rewriting.generators import python_is_faster
 from fusejit.tracer.strings.joined_text import f_string
 from fusejit.tracer.values.containers import is_tuple
@@ -229,6 +229,7 @@ class FunctionPrimitives:
         """What ``old += value`` binds; ``name`` is that of `operator`."""
         return self._operators.in_place(name, old, self._access.augment(old, value))
 
+    few_steps = staticmethod(few_steps)
     pattern_value = staticmethod(pattern_value)
     bound = staticmethod(bound)
     numbered = staticmethod(numbered)
@@ -256,7 +257,7 @@ class FunctionPrimitives:
         return Generated(lambda: self._invoke(source, (), {}), made)
 
     def listed_generator(
-        self, run: Any, python: Any, given: tuple[Any, ...], outside: Any, may_end_early: bool
+        self, run: Any, python: Any, given: tuple[Any, ...], outside: Any, is_short: bool
     ) -> Any:
         """What a generator returns that may run at once, if what it is given never changes."""
         trace = running_trace()
@@ -269,7 +270,7 @@ class FunctionPrimitives:
             trace.table[key] = "runs in Python"
             raise Retrace
 
-        return Listed(lambda: self._invoke(run, given, {}), leave, may_end_early)
+        return Listed(lambda: self._invoke(run, given, {}), leave, is_short)
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""

@@ -165,7 +165,8 @@ class AnyList(TracedContainer):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is slice:
             return self._part(index)
-        return self.load(self._index(index, "list index out of range"))
+        what = f"{self.python_type.__name__} index out of range"
+        return self.load(self._index(index, what))
 
     def __setitem__(self, index: Any, item: Any) -> None:
         if self.python_type is tuple:

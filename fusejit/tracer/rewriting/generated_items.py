@@ -6,19 +6,35 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from fusejit.dataclass import replace
 from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.ir.ops import Assert, Block, walk
+from fusejit.ir.types import Kind
 from fusejit.tracer.builder.shapes import Varies
+from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.indexing.iteration import Items, items_of
-from fusejit.tracer.ops.kernel_numbers import is_number
+from fusejit.tracer.np.elementwise.ufuncs import operator_call
+from fusejit.tracer.ops.checks import BEYOND_RANGE, LEFT_TO_PYTHON
+from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.program.callables import CONSTANT_TYPES
+from fusejit.tracer.program.fallback import Fallback
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.program.unrolling import native_iter
 from fusejit.tracer.strings.string_view import StringView
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import is_tuple
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.union_scalar import is_union_scalar
+
+MAX_STEPS = 1 << 22
+"""Items, and passes of loops, of a generator that runs at once."""
+_REFUSALS = (
+    *(UnsupportedError, ConcretizationError, Varies, Fallback),
+    *(ArithmeticError, LookupError, TypeError, ValueError),
+)
 
 
 class Generated:
@@ -74,15 +90,15 @@ class Listed(Generated):
         Makes the list of its items.
     leave : callable
         Starts again with Python's generator.
-    may_end_early : bool
-        Whether nobody can tell that the items were computed that a loop has not asked for.
+    is_short : bool
+        Whether it has few items: a loop that may end early need not ask for all.
     """
 
     def __init__(
-        self, run: Callable[[], Any], leave: Callable[[], NoReturn], may_end_early: bool
+        self, run: Callable[[], Any], leave: Callable[[], NoReturn], is_short: bool
     ) -> None:
         super().__init__(run, lambda item: item)
-        self._leave, self.may_end_early = leave, may_end_early
+        self._leave, self.may_end_early = leave, is_short
 
     def begun(self, ends_early: bool) -> Any:
         """The list of the items."""
@@ -96,8 +112,8 @@ class Listed(Generated):
             self._leave()
         self._running = iter(())  # a generator runs once
         try:
-            return self._source()
-        except (UnsupportedError, ConcretizationError, Varies):
+            return _at_once(self._source)
+        except _REFUSALS:
             self._leave()
 
     def __next__(self) -> Any:
@@ -106,6 +122,25 @@ class Listed(Generated):
     def user_attribute(self, name: str) -> NoReturn:
         """Start again with Python's generator."""
         self._leave()
+
+
+def _at_once(make: Callable[[], Any]) -> Any:
+    """What is made. Where it raises an exception Python runs the call: that may come later."""
+    block = current_trace().block
+    first = len(block.ops)
+    made = make()
+    for op in walk(Block(ops=block.ops[first:])):
+        if isinstance(op, Assert) and op.error not in BEYOND_RANGE:
+            op.error = LEFT_TO_PYTHON
+    return made
+
+
+def few_steps(count: Any) -> None:
+    """Leave a generator to Python that has made so many steps at once: it may have no end."""
+    few = operator_call(np.less, (as_kernel_number(count), MAX_STEPS))
+    condition = as_kernel_number(few, Kind.PYTHON, BOOL).value()
+    reason = "asks a generator for ever more items"
+    current_trace().emit(Assert(condition=condition, reason=reason, error=LEFT_TO_PYTHON))
 
 
 def never_changes(obj: Any) -> bool:

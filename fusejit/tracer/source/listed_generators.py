@@ -14,10 +14,12 @@
                                             return made
                                         def python(line):
                                             <the body>
-                                        return .st.listed_generator(run, python, (line,), (), True)
+                                        return .st.listed_generator(run, python, (line,), (), False)
 
-Nobody can tell when such a generator runs: it asks for nothing that may change meanwhile, changes
-nothing, and has an end. The callback looks at what it is given, and at the names from outside.
+Nobody can tell when such a generator runs: it asks for nothing that may change meanwhile, and
+changes nothing. The callback looks at what it is given, and at the names from outside. One that may
+have many items is left to Python if a loop over it may end early, and after `MAX_STEPS` items. So
+is one that raises an exception, which a loop may not have come to.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from fusejit.support.syntax import copied, walk, with_location
 from fusejit.tracer.source.bound_names import COMPREHENSIONS, assigned
 from fusejit.tracer.source.jumps import nodes_of
 
-LISTED = "listed_generator"
-_MADE, _RUN, _PYTHON = "the items", "<generator>", "<generator of Python>"
+LISTED, FEW_STEPS = "listed_generator", "few_steps"
+_MADE, _STEPS, _RUN, _PYTHON = "the items", "the steps", "<generator>", "<generator of Python>"
 _STATEMENTS = (
     *(ast.For, ast.If, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr),
     *(ast.Break, ast.Continue, ast.Pass),
@@ -48,8 +50,6 @@ _PURE = frozenset(
 _OF_TEXTS = frozenset(name for name in vars(str) if not name.startswith("_")) - {"format"}
 _OF_LISTS = frozenset(("append", "pop", "insert", "reverse", "sort", "extend", "add", "discard"))
 _NEW = (ast.List, ast.ListComp, ast.SetComp, ast.BinOp)
-_MAY_RAISE = (ast.Subscript, ast.Call, ast.Pow)
-_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 
 
 def with_listed_generators(function: ast.AST, helper: str) -> None:
@@ -148,11 +148,12 @@ def _is_pure(call: ast.Call, new: set[str]) -> bool:
     return function.attr in _OF_TEXTS or (is_of_new and function.attr in _OF_LISTS)
 
 
-def _may_raise(node: ast.AST) -> bool:
-    """Whether an expression may raise of numbers and texts."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, _DIVISIONS):
-        return not (isinstance(node.right, ast.Constant) and node.right.value)
-    return isinstance(node, _MAY_RAISE)
+def _is_short(function: ast.FunctionDef) -> bool:
+    """Whether its loops run over displays: it has as few items as its text says."""
+    own = [*nodes_of(function.body)]
+    loops = [one for one in own if isinstance(one, ast.For)]
+    has_others = any(isinstance(one, (ast.While, *COMPREHENSIONS)) for one in own)
+    return not has_others and all(isinstance(one.iter, ast.Tuple | ast.List) for one in loops)
 
 
 def _replace(function: ast.FunctionDef, helper: str) -> None:
@@ -160,60 +161,88 @@ def _replace(function: ast.FunctionDef, helper: str) -> None:
     params = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     own = [*nodes_of(function.body)]
     outside = sorted(_read(own) - {*params, *assigned(function.body), *_stored(own)})
-    is_finite = not any(isinstance(one, ast.While) for one in own)
-    never_raises = not any(map(_may_raise, own))
-    at = function.body[0]
-
-    def load(name: str) -> ast.expr:
-        return with_location(ast.Name(id=name, ctx=ast.Load()), at)
-
-    def parts(names: list[str]) -> ast.expr:
-        return with_location(ast.Tuple(elts=list(map(load, names)), ctx=ast.Load()), at)
-
-    run = _definition(_RUN, params, [_made(at), *map(copied, function.body), _returned(at)], at)
-    for node in walk(run):
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(node, name, [_appended(one) for one in value])
-    python = _definition(_PYTHON, params, function.body, at)
-    ends = with_location(ast.Constant(value=is_finite and never_raises), at)
-    callback = load(f"{helper}.{LISTED}")
-    given = [load(_RUN), load(_PYTHON), parts(params), parts(outside), ends]
-    call = with_location(ast.Call(func=callback, args=given, keywords=[]), at)
-    function.body = [run, python, with_location(ast.Return(value=call), at)]
+    is_short, at = _is_short(function), function.body[0]
+    maker = _Maker(helper, is_short, at)
+    run = maker.function(_RUN, params, maker.listing(list(map(copied, function.body))))
+    python = maker.function(_PYTHON, params, function.body)
+    given = [maker.load(_RUN), maker.load(_PYTHON), maker.names(params), maker.names(outside)]
+    listed = maker.callback(LISTED, *given, maker.constant(is_short))
+    function.body = [run, python, with_location(ast.Return(value=listed), at)]
 
 
-def _definition(
-    name: str, params: list[str], body: list[ast.stmt], at: ast.stmt
-) -> ast.FunctionDef:
-    args = [with_location(ast.arg(arg=param), at) for param in params]
-    arguments = ast.arguments([], args, None, [], [], None, [])
-    made = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
-    if "type_params" in made._fields:
-        vars(made)["type_params"] = []  # of Python 3.12 and later
-    return with_location(made, at)
+class _Maker:
+    """Makes the function that lists the items of a generator."""
 
+    def __init__(self, helper: str, is_short: bool, at: ast.stmt) -> None:
+        self._helper, self._is_short, self._at = helper, is_short, at
 
-def _made(at: ast.stmt) -> ast.stmt:
-    target = with_location(ast.Name(id=_MADE, ctx=ast.Store()), at)
-    value = with_location(ast.List(elts=[], ctx=ast.Load()), at)
-    return with_location(ast.Assign(targets=[target], value=value), at)
+    def load(self, name: str) -> ast.expr:
+        """What a name holds."""
+        return with_location(ast.Name(id=name, ctx=ast.Load()), self._at)
 
+    def constant(self, value: int) -> ast.expr:
+        """A number."""
+        return with_location(ast.Constant(value=value), self._at)
 
-def _returned(at: ast.stmt) -> ast.stmt:
-    value = with_location(ast.Name(id=_MADE, ctx=ast.Load()), at)
-    return with_location(ast.Return(value=value), at)
+    def names(self, names: list[str]) -> ast.expr:
+        """The tuple of what some names hold."""
+        elements = list(map(self.load, names))
+        return with_location(ast.Tuple(elts=elements, ctx=ast.Load()), self._at)
 
+    def callback(self, name: str, *given: ast.expr) -> ast.expr:
+        """A call of a callback."""
+        function = self.load(f"{self._helper}.{name}")
+        return with_location(ast.Call(func=function, args=[*given], keywords=[]), self._at)
 
-def _appended(statement: ast.stmt) -> ast.stmt:
-    """``yield item`` as ``made.append(item)``, and ``return`` with what was made."""
-    if isinstance(statement, ast.Return) and statement.value is None:
-        return _returned(statement)
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Yield):
-        return statement
-    made = with_location(ast.Name(id=_MADE, ctx=ast.Load()), statement)
-    append = with_location(ast.Attribute(value=made, attr="append", ctx=ast.Load()), statement)
-    item = statement.value.value
-    assert item is not None
-    call = with_location(ast.Call(func=append, args=[item], keywords=[]), statement)
-    return with_location(ast.Expr(value=call), statement)
+    def function(self, name: str, params: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
+        """A function with such parameters."""
+        args = [with_location(ast.arg(arg=param), self._at) for param in params]
+        arguments = ast.arguments([], args, None, [], [], None, [])
+        made = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
+        if "type_params" in made._fields:
+            vars(made)["type_params"] = []  # of Python 3.12 and later
+        return with_location(made, self._at)
+
+    def listing(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a generator, which put its items into a list, and return that."""
+        items = with_location(ast.List(elts=[], ctx=ast.Load()), self._at)
+        start = [self._store(_MADE, items)]
+        if not self._is_short:
+            start.append(self._store(_STEPS, self.constant(0)))
+        for node in [one for statement in body for one in walk(statement)]:
+            for name, value in ast.iter_fields(node):
+                if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                    inner = [new for one in value for new in self._listed(one)]
+                    is_pass = isinstance(node, ast.While) and name == "body"
+                    setattr(node, name, [*(self._step() if is_pass else ()), *inner])
+        own = [new for one in body for new in self._listed(one)]
+        return [*start, *own, self._end()]
+
+    def _listed(self, statement: ast.stmt) -> list[ast.stmt]:
+        """``yield item`` is ``made.append(item)``, and ``return`` returns what was made."""
+        if isinstance(statement, ast.Return):
+            return [self._end()]
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Yield):
+            return [statement]
+        item = statement.value.value
+        assert item is not None
+        method = ast.Attribute(value=self.load(_MADE), attr="append", ctx=ast.Load())
+        append = with_location(method, statement)
+        call = with_location(ast.Call(func=append, args=[item], keywords=[]), statement)
+        return [*self._step(), with_location(ast.Expr(value=call), statement)]
+
+    def _step(self) -> list[ast.stmt]:
+        """Count an item, or a pass of a ``while`` loop."""
+        if self._is_short:
+            return []
+        more = ast.BinOp(left=self.load(_STEPS), op=ast.Add(), right=self.constant(1))
+        count = self._store(_STEPS, with_location(more, self._at))
+        check = ast.Expr(value=self.callback(FEW_STEPS, self.load(_STEPS)))
+        return [count, with_location(check, self._at)]
+
+    def _store(self, name: str, value: ast.expr) -> ast.stmt:
+        target = with_location(ast.Name(id=name, ctx=ast.Store()), self._at)
+        return with_location(ast.Assign(targets=[target], value=value), self._at)
+
+    def _end(self) -> ast.stmt:
+        return with_location(ast.Return(value=self.load(_MADE)), self._at)
