@@ -41,7 +41,7 @@ class CarriedContainer(Carried):
         if not isinstance(obj, OWNED) or not loop.decided("list buffer", name):
             return None
         may_be_another = loop.trace.owned(Aliases).may_be_another(obj)
-        is_tuple = obj.python_type is tuple  # of which a copy is as good
+        is_tuple = obj.python_type is tuple  # a copy of it is as good
         if not is_tuple and (may_be_another or is_shared(obj, name, loop.place_of(name))):
             _refuse(name)
         made: Any = obj.made_like((*loop.visit, name))

@@ -61,7 +61,7 @@ def _are_equal(left: Any, right: Any) -> Any:
 
 
 def _are_equal_or_none(left: Any, right: Any) -> Any:
-    """Equality of objects of which one is a tuple or None, depending on elements."""
+    """Equality of two objects; one or both are a tuple or None, depending on elements."""
     (has_left, one), (has_right, other) = map(_if_there, (left, right))
     if one is None or other is None:
         return operator_call(np.logical_not, (has_left if other is None else has_right,))

@@ -1,4 +1,4 @@
-"""What is in the tuples that are items of lists, one by one: numbers, arrays, objects and lists."""
+"""The parts of tuples that are items of lists: numbers, arrays, objects and lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fusejit.tracer.values.union_scalar import OptionalTuple
 
 
 def leaves(form: ItemForm, first: int = 0) -> Iterator[tuple[int, ItemForm]]:
-    """The forms of what is in a tuple, and in the tuples in it, with the first column of each."""
+    """The forms of the parts of a tuple, and of the tuples in it, with the first column of each."""
     if not isinstance(form, TupleForm):
         yield first, form
         return

@@ -219,7 +219,7 @@ class _Maker:
         return [*start, *own, self._end()]
 
     def _listed(self, statement: ast.stmt) -> list[ast.stmt]:
-        """``yield item`` is ``made.append(item)``, and ``return`` returns what was made."""
+        """``yield item`` is ``made.append(item)``, and ``return`` returns the list."""
         if isinstance(statement, ast.Return):
             return [self._end()]
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Yield):

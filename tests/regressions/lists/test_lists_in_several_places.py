@@ -129,5 +129,5 @@ def taken_out_of_two_places(n: int) -> Any:
 
 
 def test_a_list_that_is_taken_out_of_one_of_two_places() -> None:
-    """``rows.pop()`` gave a copy, and what was appended to it was missing in the other place."""
+    """``rows.pop()`` gave a copy: items appended to it were missing in the other place."""
     check_against_python(taken_out_of_two_places, [(3,), (5,)])
