@@ -427,13 +427,11 @@ def affine_text(expr: AffineExpr) -> str:
 
 
 def shape_text(extents: Sequence[AffineExpr], bounds: bool = False) -> str:
-    """A shape; ``bounds``: sizes that may be negative are 0 then."""
+    """A shape; ``bounds``: sizes that may be negative are 0 then, and kernels find them."""
 
     def text(extent: AffineExpr) -> str:
-        may_be_negative = bounds and (
-            extent.constant < 0 or any(coefficient < 0 for _, coefficient in extent.terms)
-        )
-        return f"max({affine_text(extent)}, 0)" if may_be_negative else affine_text(extent)
+        size = affine_text(extent)
+        return f"max({size}, 0)" if bounds and extent.terms else size
 
     return "(" + "".join(f"{text(e)}, " for e in extents).rstrip() + ")"
 

@@ -359,8 +359,8 @@ def _converted(name: str, number: UnionScalar) -> Any:
 
 
 def _extremum(ufunc: np.ufunc, *args: Any, **kwargs: Any) -> Any:
-    items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
-    if kwargs:
+    items = args[0] if len(args) == 1 else args
+    if kwargs or not isinstance(items, list | tuple):
         return NotImplemented
     return functools.reduce(lambda best, item: chosen(best, item, ufunc), map(narrowed, items))
 

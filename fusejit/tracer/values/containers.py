@@ -13,6 +13,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.program.callables import is_named_tuple
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operator_names import install_operators
 
 
 class TracedContainer:
@@ -105,10 +106,12 @@ class TracedContainer:
         what = f"uses a {self.python_type.__name__} that a compiled loop changes"
         self.refuse(f"{what} in a way that is not compiled")
 
-    __bool__ = __len__ = __iter__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
-    __contains__ = __add__ = __radd__ = __mul__ = __rmul__ = __format__ = __str__ = _refuse
-    __hash__ = __index__ = _refuse
+    __bool__ = __len__ = __iter__ = __contains__ = __format__ = __str__ = _refuse
+    __hash__ = __index__ = __int__ = __float__ = __round__ = _refuse
     __array__ = __array_function__ = __array_ufunc__ = _refuse
+
+
+install_operators(TracedContainer, TracedContainer._refuse)
 
 
 def add_methods(kind: type[TracedContainer], functions: Mapping[str, Callable[..., Any]]) -> None:

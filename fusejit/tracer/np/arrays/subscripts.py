@@ -140,6 +140,8 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
 
 def _items_of(array: TracedArray, index: Any) -> tuple[Any, ...]:
     """An index as a tuple of items; of a mask and full slices after it the mask alone."""
+    if isinstance(index, TracedContainer) and index.python_type is tuple:
+        index.refuse("indexes with a tuple of a length that only the kernel knows")
     index = _with_integers(index)
     return _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
 

@@ -94,7 +94,9 @@ def _extremum(
         if not kwargs and any(map(is_kernel_string, items)) and all(map(is_string, items)):
             inlined = current_trace().inlined
             return functools.reduce(lambda best, item: inlined(of_two, (best, item)), items)
-        if kwargs or not any(map(needs_kernel, items)) or not all(map(is_number, items)):
+        is_alone = len(args) == 1 and items is args  # a number has no items
+        is_left = is_alone or not any(map(needs_kernel, items))
+        if kwargs or is_left or not all(map(is_number, items)):
             return otherwise(*args, **kwargs)
         return functools.reduce(lambda best, item: chosen(best, item, ufunc), items)
 
