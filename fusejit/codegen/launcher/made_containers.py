@@ -32,13 +32,15 @@ def list_of(
     places: npt.NDArray[np.int64] | None = None,
     texts: Texts | None = None,
     objects: Mapping[type, list[Any]] = NO_OBJECTS,
+    known: dict[int, list[Any]] | None = None,
 ) -> list[Any]:
     """The list whose items stand in columns; each part of ``form`` takes the next ones.
 
     The items are the first ``length``, or those at ``places``. ``texts`` has the numbers of strings
-    in this call, ``objects`` those of objects.
+    in this call, ``objects`` those of objects, ``known`` the lists in it by their identities.
     """
-    of_call = (texts, objects)
+    known = {} if known is None else known
+    of_call = (texts, objects, known)
     if isinstance(form, TupleColumns):
         parts = [list_of(part, length, columns, places, *of_call) for part in form.parts]
         if not parts:
@@ -68,7 +70,6 @@ def list_of(
             return [*map(form.type, lists)]
         if which is None:
             return lists
-        known: dict[int, list[Any]] = {}
         return [known.setdefault(number, one) for number, one in zip(which, lists, strict=True)]
     assert isinstance(form, NumberColumn)
     if form.tags is None:

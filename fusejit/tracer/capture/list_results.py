@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 
 from fusejit.ir.results import ItemColumns, TupleColumns
+from fusejit.tracer.lists.aliases import is_shared_pool
 from fusejit.tracer.lists.array_items import COPY_IT
 from fusejit.tracer.lists.item_forms import ItemForm, ListForm, Place, TupleForm
 from fusejit.tracer.lists.item_parts import leaves
@@ -50,5 +51,6 @@ def require_one_place(nested: Sequence[NestedList], made: Container[int]) -> Non
     """Leave a list to Python that is returned by itself, and in a list that is ``made``, too."""
     pools = Counter(id(one.pool) for one in nested)
     for one in nested:
-        if id(one.owner) in made or pools[id(one.pool)] > 1:
+        has_other = pools[id(one.pool)] > 1 or (len(nested) > 1 and is_shared_pool(one.pool))
+        if id(one.owner) in made or has_other:
             one.leave_to_python(*IN_ANOTHER)

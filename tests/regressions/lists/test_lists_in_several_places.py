@@ -131,3 +131,42 @@ def taken_out_of_two_places(n: int) -> Any:
 def test_a_list_that_is_taken_out_of_one_of_two_places() -> None:
     """``rows.pop()`` gave a copy: items appended to it were missing in the other place."""
     check_against_python(taken_out_of_two_places, [(3,), (5,)])
+
+
+def rows_of(n: int) -> list[list[int]]:
+    rows = []
+    for i in range(n):
+        rows.append([i, 1])
+    return rows
+
+
+def in_pairs(n: int) -> Any:
+    rows = rows_of(n)
+    return list(zip(rows, rows, strict=True))
+
+
+def in_nested_tuples(n: int) -> Any:
+    rows, found = rows_of(n), []
+    for i in range(n):
+        found.append((1, (rows[i], 2), rows[-1]))
+    return found
+
+
+def one_pair(n: int) -> Any:
+    rows, found = rows_of(n), []
+    for i in range(n):
+        found.append((rows[i], rows[i]))
+    return found[0]
+
+
+def pairs_under_keys(n: int) -> Any:
+    pairs, found = in_pairs(n), {}
+    for i in range(n):
+        found[i] = pairs[i]
+    return found
+
+
+@pytest.mark.parametrize("program", [in_pairs, in_nested_tuples, one_pair, pairs_under_keys])
+def test_a_list_in_two_parts_of_a_tuple(program: Program) -> None:
+    """Each part became a list of its own."""
+    check_against_python(program, [(3,), (5,)])

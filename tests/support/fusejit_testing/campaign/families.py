@@ -190,18 +190,10 @@ def _by_calls(
 
 
 def _check_containers(program: MutationProgram, jit: bool, folder: Path) -> None:
-    for is_jitted in (False, True)[: 1 + jit]:
-        check = partial(check_lists, folder=folder, jit=is_jitted)
-        try:
-            with deadline(SLOWEST):
-                check(program)
-        except Exception as error:
-            try:
-                with deadline(SHRINKING):
-                    text = report_of(program, check)
-            except Exception:
-                text = f"{program.source}\n{_text_of(error)}"
-            raise Failed(text) from error
+    def report(program: MutationProgram, folder: Path, *, jit: bool) -> str:
+        return report_of(program, partial(check_lists, folder=folder, jit=jit))
+
+    _by_objects(program, check_lists, report, jit, folder)
 
 
 def _everyday(family: str, seed: int, jit: bool, folder: Path) -> str:
@@ -222,12 +214,16 @@ def _by_objects(
     jit: bool,
     folder: Path,
 ) -> str:
-    way = ""
-    for is_jitted in (False, True)[: 1 + jit]:
+    """Check a program with its kernels run by Python; compiled too if asked for, or if slow."""
+    way, ways = "", [False, True] if jit else [False]
+    for is_jitted in ways:
         try:
             with deadline(SLOWEST):
                 way = check(program, folder, jit=is_jitted)
         except Exception as error:
+            if not is_jitted and _is_late(error):
+                ways += [True] if not jit else []
+                continue
             try:
                 with deadline(SHRINKING):
                     text = report(program, folder, jit=is_jitted)
@@ -235,6 +231,11 @@ def _by_objects(
                 text = f"{program.source}\n{_text_of(error)}"
             raise Failed(text) from error
     return way
+
+
+def _is_late(error: Exception) -> bool:
+    """Whether a check has ended because it took too long."""
+    return isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError)
 
 
 def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
