@@ -114,6 +114,8 @@ class Dispatcher:
                 return result
             missed = result
             if missed.kind is not OutcomeKind.GUARD_FAILED:
+                if not is_of_kind(missed, OutcomeKind.NUMPY_RAISES):
+                    self.raised.count(args, is_guarded=False)
                 return self.run_fallback(missed, args)
             result = self._run_expected_fallback(args)
             if not isinstance(result, Outcome):

@@ -37,7 +37,7 @@ class RaisedCalls:
     ----------
     state : FunctionState
     counts : callable
-        Is given the arguments of each call that has raised, whether that comes often (after some
+        Is given the arguments of each call that has ended so, whether that comes often (after some
         calls, and after ever more of them), and whether a guard has told so.
 
     Attributes
@@ -65,7 +65,7 @@ class RaisedCalls:
         except Exception:
             if self._state.options.tiering and not self._state.options.fullgraph:
                 self._add(args)
-            self._count(args, is_guarded=False)
+            self.count(args, is_guarded=False)
             raise
 
     def run_expected(self, args: tuple[Any, ...]) -> Any:
@@ -73,14 +73,14 @@ class RaisedCalls:
         try:
             result = self._state.run_python(*args)
         except Exception:
-            self._count(args, is_guarded=True)
+            self.count(args, is_guarded=True)
             raise
         self._mistakes += 1
         self.forget()
         return result
 
-    def _count(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
-        """One more call has raised."""
+    def count(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
+        """One more call has raised, or ended in Python though a variant served it at first."""
         self._calls += 1
         is_often = self._calls >= self._counted_at
         if is_often:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from fusejit.dataclass import replace
 from fusejit.dispatch.entry_installer import EntryInstaller
 from fusejit.dispatch.function_state import FunctionState
 from fusejit.entry_stubs.entry_stub import no_variant
@@ -164,7 +165,7 @@ class TieringPolicy:
     def count_raised(
         self, args: tuple[Any, ...], *, is_often: bool, is_guarded: bool = False
     ) -> None:
-        """A call has raised; count from now on how many do, if that comes often.
+        """A call has raised, or a kernel gave it back; count how many do, if that comes often.
 
         A guard has told so if it ``is_guarded``.
         """
@@ -176,7 +177,7 @@ class TieringPolicy:
             self._leave_raising(args, is_often=is_often)
         elif is_often and self._variants.compiled and self.costs and not self._is_timing:
             with self._state.lock, self._other_launchers():
-                self.raise_trial = RaiseTrial(self._decide_by_raises)
+                self.raise_trial = RaiseTrial(self._decide_by_raises, self.costs.compiled_ns)
 
     @property
     def _is_timing(self) -> bool:
@@ -196,7 +197,7 @@ class TieringPolicy:
     def _decide_by_raises(
         self, trial: RaiseTrial, raised_ns: float, returned: int, args: tuple[Any, ...]
     ) -> None:
-        """Leave the function to Python if calls that raise cost more than the others save."""
+        """Leave the function to Python if calls that end there cost more than the others save."""
         with self._state.lock:
             if self.raise_trial is not trial:
                 return
@@ -204,6 +205,7 @@ class TieringPolicy:
             self._raises_often = costs is not None and raises_too_often(costs, raised_ns, returned)
             if compiled and costs is not None and self._raises_often:
                 self.raise_trial, self._variants.compiled = None, ()
+                costs = replace(costs, ended=trial.raised, counted=trial.raised + returned)
                 self.demote(costs, args, compiled)
             else:
                 with self._other_launchers():
@@ -248,7 +250,8 @@ class TieringPolicy:
     def _try_again(self, variant: Compiled, estimate: CostEstimate) -> None:
         """Ask again what has decided against the variants."""
         if self._raises_often:
-            self.costs, self.raise_trial = estimate, RaiseTrial(self._decide_by_raises)
+            self.costs = estimate
+            self.raise_trial = RaiseTrial(self._decide_by_raises, estimate.compiled_ns)
         else:
             self.entered(variant, estimate)
 

@@ -99,6 +99,10 @@ class CostEstimate:
         Whether only the kernel knows how often some loop runs, or how many items it returns.
     is_measured : bool
         Whether calls were timed.
+    ended : int
+        How many calls were counted that ended in Python, as they raise or kernels give them back.
+    counted : int
+        Of how many.
     """
 
     numpy_ns: float
@@ -107,6 +111,8 @@ class CostEstimate:
     is_conditional: bool
     is_guess: bool = False
     is_measured: bool = False
+    ended: int = 0
+    counted: int = 0
 
     @property
     def pays(self) -> bool:
@@ -115,7 +121,8 @@ class CostEstimate:
 
     def __str__(self) -> str:
         times = f"NumPy {_time(self.numpy_ns)}, compiled {_time(self.compiled_ns)}"
-        return f"{times}, {'measured' if self.is_measured else 'estimated'}"
+        text = f"{times}, {'measured' if self.is_measured else 'estimated'}"
+        return f"{text}; {self.ended} of {self.counted} end in Python" if self.ended else text
 
 
 def estimate_cost(

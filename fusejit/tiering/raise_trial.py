@@ -1,8 +1,9 @@
-"""A compiled function of which many calls raise: whether it saves as much as those cost.
+"""A compiled function of which many calls raise or end in Python: whether it saves what they cost.
 
 Where a kernel finds that NumPy or the program raises, Python computes the call once more and raises
 its own exception, which fusejit's frames are cut from. That takes longer than a short call as a
 whole: a function that looks at its data and raises for every third call is better left to Python.
+So is one whose integers mostly go beyond 64 bits, where a kernel undoes what it has stored.
 
 What a call saves is `fusejit.tiering.cost_estimate`'s estimate, or was measured. No clock is asked
 here: the calls are counted. So the choice is the same in every run.
@@ -38,12 +39,18 @@ class RaiseTrial:
     decided : callable
         Is called with what the calls that raised have cost, in nanoseconds, with how many others
         there were, and with the arguments of the last one.
+    kernel_ns : float
+        What it costs until a kernel gives a call back.
     """
 
-    def __init__(self, decided: Callable[[RaiseTrial, float, int, tuple[Any, ...]], None]) -> None:
+    def __init__(
+        self,
+        decided: Callable[[RaiseTrial, float, int, tuple[Any, ...]], None],
+        kernel_ns: float = 0.0,
+    ) -> None:
         self.raised = self.returned = 0
         self.raised_ns = 0.0
-        self._decided = decided
+        self._decided, self._kernel_ns = decided, kernel_ns
         self._launchers: dict[int, Callable[..., Any]] = {}
 
     def launcher_of(self, variant: Compiled) -> Callable[..., Any]:
@@ -60,9 +67,9 @@ class RaiseTrial:
         return self._launchers.setdefault(id(variant), counted)
 
     def count_raised(self, args: tuple[Any, ...], *, is_guarded: bool) -> None:
-        """A call that no variant served has raised; whether a guard has told so."""
+        """A call that no variant served has ended in Python; whether a guard has told so."""
         self.raised += 1
-        self.raised_ns += RAISED_NS + (not is_guarded) * LOOKED_UP_NS
+        self.raised_ns += RAISED_NS + (not is_guarded) * (LOOKED_UP_NS + self._kernel_ns)
         self._look(args)
 
     def _look(self, args: tuple[Any, ...]) -> None:

@@ -227,3 +227,40 @@ def test_places_in_code_are_looked_up_once() -> None:
     after = _is_segment_call.cache_info()
     assert after.hits > before.hits
     assert after.misses == before.misses
+
+
+def grown(n: int, factor: int) -> int:
+    total = 1
+    for k in range(n):
+        total = (total * 31 + k) % 1_000_003
+    for _ in range(9):
+        total = total * factor
+    return total
+
+
+@pytest.mark.filterwarnings("ignore:.*beyond 64 bits")
+def test_a_function_whose_integers_go_beyond_64_bits_is_left_to_python() -> None:
+    """Every call ran twice, in a kernel that undid it and in Python: 0.6x, for ever."""
+    fused = fused_form(grown)
+    while not fused.variants.compiled:
+        assert fused(3_000, 3) == grown(3_000, 3)
+    for _ in range(2 * COUNTED_AT + COUNTED):
+        assert fused(300, 99_991) == grown(300, 99_991)
+    assert not fused.variants.compiled
+    assert "of 64 end in Python" in str(fused.variants)
+    for _ in range(64 * FIRST_REPROFILE):
+        if fused.variants.compiled:
+            break
+        assert fused(300, 3) == grown(300, 3)
+    assert fused.variants.compiled  # looked at again
+
+
+@pytest.mark.filterwarnings("ignore:.*beyond 64 bits")
+def test_few_calls_that_end_in_python_cost_little() -> None:
+    fused = fused_form(grown)
+    while not fused.variants.compiled:
+        assert fused(3_000, 3) == grown(3_000, 3)
+    for k in range(4 * (COUNTED_AT + COUNTED)):
+        factor = 3 if k % 8 else 99_991
+        assert fused(300, factor) == grown(300, factor)
+    assert fused.variants.compiled
