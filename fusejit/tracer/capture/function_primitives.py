@@ -32,7 +32,7 @@ from fusejit.tracer.flow.conditions import (
     stop_flag,
 )
 from fusejit.tracer.flow.filled_arrays import numbered
-from fusejit.tracer.flow.membership import compared_tuples, contained
+from fusejit.tracer.flow.membership import compared_tuples, contained, is_tuple_or_none
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.same_objects import has_traced, same_object
 from fusejit.tracer.flow.traced_for import TracedFor
@@ -40,6 +40,7 @@ from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
 from fusejit.tracer.lists.comparisons import require_numbers
 from fusejit.tracer.lists.displays import needs_kernel_keys
+from fusejit.tracer.ops.union_types import narrowed
 from fusejit.tracer.program.callables import is_library_module, is_library_object, is_library_source
 from fusejit.tracer.program.captures import CaptureRegistry, closure_path, global_path
 from fusejit.tracer.program.fallback import Fallback, Retrace
@@ -221,6 +222,8 @@ class FunctionPrimitives:
                     self.operand(side)
         if is_tuple(left) and is_tuple(right) and needs_kernel_keys((left, right)):
             return compared_tuples(name, left, right)
+        if name in ("eq", "ne") and (is_tuple_or_none(left) or is_tuple_or_none(right)):
+            return compared_tuples(name, narrowed(left), narrowed(right))
         if type(left) in (list, tuple) and type(right) in (list, tuple):
             require_numbers((left, right))
         return self._operators.compared(name, left, right)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fusejit.ir.indexing_map import IndexingMap
@@ -134,7 +135,7 @@ def late_of(
     """Find the kind of a name that holds ``now`` at the end of the body, beside ``names``."""
     if not loop.runs and not loop.is_sure(name, loop.before(name)):
         loop.allow_missing({name: now})
-        return Late(loop, name, only_inside(name))
+        return Late(loop, name, only_inside(name, partial(_expect_to_run, loop)))
     if isinstance(now, SymbolicNumber) and now.affine is not None:
         return LateInteger(loop, name, now)
     if is_value(now):
@@ -158,6 +159,12 @@ def late_of(
         return Late(loop, name, now)  # what is returned was there before
     is_result = not is_of_program(name) and Undefined.is_unbound(now)  # of no `return` so far
     return Late(loop, name, now if is_result or is_untraced_value(now) else only_inside(name))
+
+
+def _expect_to_run(loop: LoopRegion) -> None:
+    """Trace again with a check that there is an iteration: what only it binds is read."""
+    if not loop.is_recursion and not loop.decided("runs"):
+        loop.decide(True, "runs")
 
 
 def _object_after(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.values import Value
@@ -45,9 +45,9 @@ class Unbound(Carried):
         return only_inside(self.name)
 
 
-def only_inside(name: str) -> Undefined:
+def only_inside(name: str, used: Callable[[], None] | None = None) -> Undefined:
     """Describe a name after a loop that may not bind it: Python may run the loop."""
-    return Undefined(name, ONLY_INSIDE, span=current_span(), is_loop=True)
+    return Undefined(name, ONLY_INSIDE, span=current_span(), is_loop=True, used=used)
 
 
 ONLY_INSIDE = "is defined only inside a loop"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.ops import Loop
+from fusejit.ir.ops import Assert, Loop
 from fusejit.ir.values import Value
 from fusejit.tracer.carried.containers import begin_aliases
 from fusejit.tracer.carried.kinds import carried_as
@@ -20,6 +20,7 @@ from fusejit.tracer.carried.late import LateArray, late_of
 from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.rows import ShrinkingBuffer
 from fusejit.tracer.carried.unbound import only_inside
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import arithmetic
 from fusejit.tracer.program.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
@@ -118,6 +119,12 @@ def finish(loop: LoopRegion, op: Loop) -> None:
     copied = (n for n, one in loop.late.items() if isinstance(one, LateArray) and one.is_copied)
     loop.origins.finish(loop.after, frozenset(copied))
     loop.put_tuples_together()
+
+
+def require_run(loop: LoopRegion, has_run: TracedArray) -> None:
+    """Leave it to Python if there is no iteration: what they alone bind is not bound then."""
+    reason = "a loop runs that alone binds a name which is read behind it"
+    loop.trace.emit(Assert(condition=has_run.value(), reason=reason, error=LEFT_TO_PYTHON))
 
 
 def unless_stopped(loop: LoopRegion, go_on: TracedArray) -> TracedArray:

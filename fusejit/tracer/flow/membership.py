@@ -25,9 +25,9 @@ from fusejit.tracer.ops.kernel_numbers import as_kernel_number, is_number, needs
 from fusejit.tracer.ops.traced_text import TracedText
 from fusejit.tracer.ops.traced_text import contained as contained_text
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.containers import TracedContainer, is_tuple
 from fusejit.tracer.values.operand_types import BOOL
-from fusejit.tracer.values.union_scalar import is_union_scalar
+from fusejit.tracer.values.union_scalar import OptionalTuple, is_union_scalar
 
 _OF_ITEMS = (tuple, list, set, frozenset, dict)
 
@@ -60,6 +60,11 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     if type(container) in (list, tuple):
         require_numbers((item, container))
     return is_in(item, container)
+
+
+def is_tuple_or_none(obj: Any) -> bool:
+    """Whether it is a tuple or None, depending on elements."""
+    return isinstance(obj, OptionalTuple) and is_tuple(obj.items)
 
 
 def compared_tuples(name: str, left: Any, right: Any) -> Any:

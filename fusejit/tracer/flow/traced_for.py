@@ -113,6 +113,10 @@ class TracedFor(LoopRegion):
         self.runs = self._at_least(trips, 1)
         if self.runs is False:
             return
+        if self.runs is None and self.decided("runs"):
+            has_run = arithmetic(np.greater, affine_number(self.trace, trips), 0)
+            loop_body.require_run(self, has_run)
+            self.runs = True
         self.period = self.decided("period") or 1
         wanted = self.decided("peel") or 0
         rest = trips

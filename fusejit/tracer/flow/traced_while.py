@@ -27,12 +27,14 @@ from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
+from fusejit.tracer.flow.traced_if import decide
 from fusejit.tracer.ops.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.program.unrolling import UnrollBudget
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
+from fusejit.tracer.values.operand_types import BOOL
 from fusejit.tracer.values.symbolic_number import SymbolicNumber
-from fusejit.tracer.values.union_scalar import TypeTest, TypeTests, is_union_scalar
+from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, TypeTests, is_union_scalar
 
 _REPEATED = (Bind, Cond, Loop)
 """Ops that may stand twice, if those in them may."""
@@ -78,6 +80,9 @@ class TracedWhile(LoopRegion):
         """Begin the condition; what the names hold in it and in the body."""
         self.repeats_condition = False
         loop_body.begin(self, names)
+        if self.decided("runs") and not self.is_recursion:
+            self.runs = True
+            self.carry_counter((Kind.PYTHON, BOOL), as_kernel_number(False))
         self.open(Block(arguments=self.arguments()))
         loop_body.show(self)
         self.is_asked = True
@@ -90,6 +95,8 @@ class TracedWhile(LoopRegion):
     def test(self, condition: Any, may_repeat: bool = False) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
         check_budget()
+        if isinstance(condition, OptionalTuple):
+            condition = decide(condition)
         if not self.is_traced:
             self._may_repeat = may_repeat
             return self._is_true(condition)
@@ -169,9 +176,12 @@ class TracedWhile(LoopRegion):
         """End the body: what the names hold now is carried on, and the op is made."""
         names = self.with_attributes(names)
         settle(self, names)
-        yields = loop_body.hand_on(self, names)
+        has_run = None if self.counter is None else as_kernel_number(True).value()
+        yields = loop_body.hand_on(self, names, has_run)
         self.restore_attributes()
         body = self.close()
         body.yields = yields
         assert self._condition is not None
         loop_body.finish(self, Loop(carried=self.starts(), body=body, condition=self._condition))
+        if self.counted is not None:
+            loop_body.require_run(self, self.counted)

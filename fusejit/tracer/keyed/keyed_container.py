@@ -22,12 +22,15 @@ from fusejit.tracer.lists import list_methods
 from fusejit.tracer.lists.aliases import Aliases, ContainersByKey
 from fusejit.tracer.lists.nested_list import as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import truth_of
+from fusejit.tracer.ops.union_operators import tuple_of_maybe
 from fusejit.tracer.program.fallback import Retrace
 from fusejit.tracer.program.locations import MOVE_OUTSIDE
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.containers import TracedContainer
 from fusejit.tracer.values.symbolic_number import as_affine
+from fusejit.tracer.values.union_scalar import OptionalTuple
 
 
 class KeyedContainer(TracedContainer):
@@ -76,6 +79,7 @@ class KeyedContainer(TracedContainer):
     # -- parts ------------------------------------------------------------------------------------
     def found(self, key: Any) -> Any:
         """The place of a key, or -1, and its slot."""
+        key = _not_none(key)
         if not is_key(self.keys_list.require_form(key)):
             what = f"has keys of type {type(key).__name__} in {self._plural()} of compiled code"
             self.refuse(what, "use integers, strings of the program's text or tuples of them")
@@ -85,7 +89,7 @@ class KeyedContainer(TracedContainer):
         """Append a new key; returns its place."""
         self.require_own()
         at: Any = self.keys_list.size()
-        self.keys_list.append(key)
+        self.keys_list.append(_not_none(key))
         if self.marks is not None:
             self.marks.append(True)
         self.table.set_entry(slot, at + 1)
@@ -254,3 +258,10 @@ for _name in (
     *("lacks_slots", "double_slots", "enter"),
 ):
     primitive(getattr(keyed_parts, _name))(getattr(KeyedContainer, _name))
+
+
+def _not_none(key: Any) -> Any:
+    """A key, where it is a tuple or None: Python looks for None."""
+    if not isinstance(key, OptionalTuple):
+        return key
+    return tuple_of_maybe(key, "a key is a tuple, not None", LEFT_TO_PYTHON)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from fusejit.errors import NeedsPython, UnsupportedError
@@ -14,6 +15,7 @@ class Undefined:
 
     ``is_unbound``: the program has not bound it either. ``span``: the conditional (or, with
     ``is_loop``, the loop) that may bind it; if Python runs that statement, the name is resolved.
+    ``used``: is called first at a use, and may start the trace again.
     """
 
     def __init__(
@@ -23,8 +25,10 @@ class Undefined:
         is_unbound: bool = False,
         span: SourceSpan | None = None,
         is_loop: bool = False,
+        used: Callable[[], None] | None = None,
     ) -> None:
         object.__setattr__(self, "_about", (name, why, is_unbound, span, is_loop))
+        object.__setattr__(self, "_used", used)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name, why, *_ = object.__getattribute__(self, "_about")
@@ -47,6 +51,9 @@ class Undefined:
     def _for_python(undefined: Undefined, error: UnsupportedError) -> UnsupportedError:
         """The same error for the conditional, if it is due to one."""
         *_, span, is_loop = object.__getattribute__(undefined, "_about")
+        used = object.__getattribute__(undefined, "_used")
+        if used is not None:
+            used()
         if span is None:
             return error
         made = error.become(NeedsPython)
