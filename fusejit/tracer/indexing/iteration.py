@@ -22,6 +22,7 @@ from fusejit.tracer.indexing.kernel_indices import (
     bound_number,
     check_ends,
     counted,
+    require_at_least,
     require_positive,
     scalar,
     symbol_of,
@@ -211,7 +212,7 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
         return NotImplemented
     parts = [items_of(i) for i in iterables]
     if any(p is None for p in parts):
-        return NotImplemented
+        return NotImplemented if strict else _zip_of_few(iterables, parts)
     known = [p for p in parts if p is not None]
     decisions = current_trace().decisions
     length = known[0].length
@@ -222,6 +223,32 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
         else:
             length = _shorter(length, part.length)
     return _iterator(length, lambda k: tuple(p.item(k) for p in known), *known)
+
+
+def _zip_of_few(iterables: tuple[Any, ...], parts: list[Items | None]) -> Any:
+    """``zip(p, xs)`` of a tuple or list of known length, which no other is shorter than."""
+    short = [one for one, part in zip(iterables, parts, strict=True) if part is None]
+    if not all(isinstance(one, tuple | list) for one in short):
+        return NotImplemented
+    count = min(map(len, short))
+    return zip(
+        *(
+            one if part is None else _first_items(part, count)
+            for one, part in zip(iterables, parts, strict=True)
+        ),
+        strict=False,
+    )
+
+
+def _first_items(items: Items, count: int) -> Iterator[Any]:
+    """Items of which no more than ``count`` are asked for."""
+    trace, reason = current_trace(), "the shortest sequence of a zip"
+    items.begin()
+    if trace.decisions.is_local(items.length):
+        require_at_least(trace, items.length, count, reason)
+    elif not trace.decisions.at_most(count, items.length, reason):
+        count = trace.decisions.exactly(items.length, reason)
+    return (items.item(k) for k in range(count))
 
 
 def _shorter(one: AffineExpr, other: AffineExpr) -> AffineExpr:

@@ -25,6 +25,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.builder.primitives import primitive
 from fusejit.tracer.builder.shapes import Varies
 from fusejit.tracer.builder.trace import Trace
+from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operand_types import BOOL, U64, int_fits
@@ -291,6 +292,12 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
 
     reason = "the ends of a range are less than 2**63 apart"
     _check(trace, ENDS if step < 2**60 else "far ends", is_near, reason, "64 bits")
+
+
+def require_at_least(trace: Trace, size: AffineExpr, count: int, reason: str) -> None:
+    """An `Assert` that a size is so large: elsewhere Python runs the call."""
+    is_enough = _compared("greater_equal", size, count)
+    _check(trace, "is_enough", is_enough, reason, LEFT_TO_PYTHON)
 
 
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
