@@ -17,6 +17,7 @@ from fusejit.tracer.builder.trace import current_trace
 from fusejit.tracer.capture.attribute_access import AttributeAccess
 from fusejit.tracer.capture.operators import BINARY, UNARY, Operators
 from fusejit.tracer.flow.membership import compared_tuples
+from fusejit.tracer.flow.taken_apart import Parts, taken_apart
 from fusejit.tracer.flow.traced_if import decide
 from fusejit.tracer.indexing.iteration import Items
 from fusejit.tracer.lists.displays import needs_kernel_keys
@@ -154,9 +155,9 @@ class AskedMethods:
         return self._invoke(bool, (self._invoke(method, (container, item), {}),), {})
 
     # -------------------------------------------------------------------------------------- items
-    def unpacked(self, obj: Any) -> Any:
-        """What ``a, b = obj`` and ``f(*obj)`` take apart."""
-        return self._limited(self.iterated(obj))
+    def unpacked(self, obj: Any, parts: Parts = None) -> Any:
+        """What ``a, b = obj`` and ``f(*obj)`` take apart; ``parts`` are those of the target."""
+        return self._limited(taken_apart(self.iterated(obj), parts))
 
     def iterated(self, obj: Any, begins: bool = True, ends_early: bool = False) -> Any:
         """What a loop over ``obj`` runs over, which begins now or later, and may end early."""

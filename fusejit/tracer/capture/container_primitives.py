@@ -19,6 +19,7 @@ from fusejit.tracer.containers.new_containers import (
     repeated,
 )
 from fusejit.tracer.flow.filled_arrays import FilledArray, filled
+from fusejit.tracer.flow.taken_apart import Parts, taken_apart
 from fusejit.tracer.lists.any_list import of_kind
 from fusejit.tracer.lists.comparisons import type_in_program
 from fusejit.tracer.lists.traced_list import TracedList
@@ -52,9 +53,10 @@ class ContainerPrimitives:
     ) -> None:
         self._key, self._access, self._asked, self._invoke = key, access, asked, invoke
 
-    def items(self, iterable: Any) -> Iterable[Any]:
-        """What a comprehension that Python runs runs over."""
-        return within_budget(self._asked.iterated(iterable))
+    def items(self, iterable: Any, parts: Parts) -> Iterable[Any]:
+        """What a comprehension that Python runs runs over, taken apart by its target."""
+        items = within_budget(self._asked.iterated(iterable))
+        return items if parts is None else (taken_apart(item, parts) for item in items)
 
     def displayed(self, kind: str, items: Any, line: int, column: int, is_changed: bool) -> Any:
         """A list, dictionary or set that the program's text makes."""

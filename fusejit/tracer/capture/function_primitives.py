@@ -35,6 +35,7 @@ from fusejit.tracer.flow.filled_arrays import numbered
 from fusejit.tracer.flow.membership import compared_tuples, contained, is_tuple_or_none
 from fusejit.tracer.flow.raises import caught_inside, raises, trying
 from fusejit.tracer.flow.same_objects import has_traced, same_object
+from fusejit.tracer.flow.taken_apart import Parts
 from fusejit.tracer.flow.traced_for import TracedFor
 from fusejit.tracer.flow.traced_if import TracedIf
 from fusejit.tracer.flow.traced_while import TracedWhile
@@ -171,14 +172,14 @@ class FunctionPrimitives:
         return (self._function.__qualname__, line, column)
 
     def for_(
-        self, iterable: Any, line: int, column: int, *names: tuple[str, ...]
+        self, iterable: Any, parts: Parts, line: int, column: int, *names: tuple[str, ...]
     ) -> TracedFor | NativeLoop:
         """A ``for`` statement; ``names`` are those of `RegionNames`, as for the next two."""
         if (trace := running_trace()) is None:
             return NativeLoop(iterable)
         about = RegionNames(*names)
         items = self._asked.iterated(iterable, ends_early=bool(about.flags))
-        loop = TracedFor(trace, self._key(line, column), items, about)
+        loop = TracedFor(trace, self._key(line, column), items, about, parts)
         loop.definitely_assigned = self.definitely_assigned
         return loop
 

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.ops import Assert, Bind, Block, Loop
 from fusejit.ir.types import Kind
@@ -37,6 +38,7 @@ from fusejit.tracer.carried.loop_region import LoopRegion
 from fusejit.tracer.carried.regions import RegionNames
 from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
+from fusejit.tracer.flow.taken_apart import Parts, taken_apart
 from fusejit.tracer.indexing.iteration import Items, items_of
 from fusejit.tracer.indexing.kernel_indices import symbol_of
 from fusejit.tracer.lists.tables import has_one_form, table_of
@@ -56,10 +58,15 @@ class TracedFor(LoopRegion):
     """One ``for`` statement at one place of the trace."""
 
     def __init__(
-        self, trace: Trace, key: tuple[Any, ...], iterable: Any, about: RegionNames
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        iterable: Any,
+        about: RegionNames,
+        parts: Parts = None,
     ) -> None:
         super().__init__(trace, key, about)
-        self.iterable = iterable
+        self.iterable, self.parts = iterable, parts
         self.bound = about.bound
         self.is_traced = self.enters = self.leaves = False
         self.may_have_ended = False  # a flag that only the kernel knows was raised
@@ -88,8 +95,11 @@ class TracedFor(LoopRegion):
                     self.decide(True, "table")
                 budget.spend()
                 self._require_decided_end()
-                yield item
+                yield taken_apart(item, self.parts)
             return
+        if self.parts is not None:
+            whole = items.item
+            items = replace(items, item=lambda place: taken_apart(whole(place), self.parts))
         self.items = items
         items.begin()
         decisions = self.trace.decisions

@@ -26,6 +26,7 @@ from fusejit.dataclass import dataclass
 from fusejit.support.syntax import children, walk
 from fusejit.tracer.source.bound_names import own_name
 from fusejit.tracer.source.jumps import own_nodes
+from fusejit.tracer.source.loop_targets import parts_of_target
 from fusejit.tracer.source.scopes import Origin, Scope
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -122,7 +123,8 @@ class ControlBuilder:
         make = plan.make
         texts = (plan.names, plan.live, plan.flags, plan.dead, plan.targets, plan.bound)
         spec = [self._texts(make, n) for n in texts]
-        start = make.assign(make.callback("for_", iterable, *make.position(), *spec))
+        parts = make.at(ast.Constant(value=parts_of_target(node.target)))
+        start = make.assign(make.callback("for_", iterable, parts, *make.position(), *spec))
         node.iter = make.load()
         node.body = self._body(plan, body)
         return [start, node, *make.unpack("is_traced", [*plan.names, *plan.targets], "result")]

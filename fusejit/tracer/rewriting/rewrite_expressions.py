@@ -12,6 +12,7 @@ from fusejit.support.syntax import has_plain_format, walk, with_location
 from fusejit.tracer.program.locations import LATER
 from fusejit.tracer.rewriting.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.source.bound_names import Comprehension
+from fusejit.tracer.source.loop_targets import parts_of_target
 from fusejit.tracer.source.scopes import Origin, Scope, ScopeNode
 
 
@@ -299,7 +300,8 @@ class ExpressionRewriter(ast.NodeTransformer):
             items = self.visit(generator.iter) if position else first
             generator.iter = items
             if self.has_callbacks and not generator.is_async:
-                generator.iter = self._callback("items", items, items)
+                parts = ast.Constant(value=parts_of_target(generator.target))
+                generator.iter = self._callback("items", items, items, parts)
             generator.target = self.visit(generator.target)
             generator.ifs = self._all(generator.ifs)
         if isinstance(node, ast.DictComp):

@@ -210,9 +210,8 @@ class _Rewriter(OperatorRewriter):
             return self._statement("swapped_items", node, *map(self.visit, swapped))
         self.generic_visit(node)
         node.value = self._bound(node.value)
-        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
-            is_only = len(node.targets) == 1
-            node.value = self._unpacked(node.value) if is_only else node.value
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple | ast.List):
+            node.value = self._unpacked(node.value, node.targets[0])
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:

@@ -23,6 +23,7 @@ from fusejit.tracer.rewriting.rewrite_expressions import (
     later,
 )
 from fusejit.tracer.source.changed_displays import is_list
+from fusejit.tracer.source.loop_targets import parts_of_target
 from fusejit.tracer.source.scopes import Origin
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -118,11 +119,12 @@ class OperatorRewriter(ExpressionRewriter):
             node.value = self._unpacked(node.value)
         return node
 
-    def _unpacked(self, node: ast.expr) -> ast.expr:
-        """Items that are taken apart."""
+    def _unpacked(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
+        """Items that are taken apart, for a target."""
         if isinstance(node, ast.Tuple | ast.List):
             return node
-        return self._callback("unpacked", node, node)
+        parts = [] if target is None else [ast.Constant(value=parts_of_target(target))]
+        return self._callback("unpacked", node, node, *parts)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         name = _BINARY[type(node.op)]

@@ -1,4 +1,4 @@
-"""Heads of loops that store into objects: ``for self.n in items`` names the item first.
+"""Targets: ``for self.n in items`` names the item first, and what a target takes apart.
 
 ::
 
@@ -12,6 +12,7 @@ So the store is a statement of the body, where a compiled loop finds what it cha
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from fusejit.support.syntax import walk, with_location
 
@@ -26,6 +27,15 @@ def with_named_items(function: ast.AST, helper: str) -> None:
         store = with_location(ast.Assign(targets=[target], value=value), target)
         loop.target = with_location(ast.Name(id=name, ctx=ast.Store()), target)
         loop.body.insert(0, store)
+
+
+def parts_of_target(target: ast.expr) -> tuple[Any, ...] | None:
+    """What a target takes apart: see `fusejit.tracer.flow.taken_apart`."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        return None
+    if any(isinstance(one, ast.Starred) for one in target.elts):
+        return None
+    return tuple(map(parts_of_target, target.elts))
 
 
 def _stores(target: ast.expr) -> bool:
