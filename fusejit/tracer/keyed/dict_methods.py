@@ -58,7 +58,7 @@ def get(d, key, default=None):
     """``d.get(key, default)``."""
     at, _ = found(d, key)
     if has_lists(d) and is_empty_list(default):
-        return list_or_empty(d, at)
+        return list_or_empty(d, at, default)
     if at >= 0:
         return value_at(d, at)
     return default

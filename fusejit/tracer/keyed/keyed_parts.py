@@ -64,8 +64,8 @@ def has_lists(d):
     """Whether the values are lists."""
 
 
-def list_or_empty(d, at):
-    """The list at a place, or an empty one if there is none."""
+def list_or_empty(d, at, empty):
+    """The list at a place, or what is ``empty``, a list or a tuple, if there is none."""
 
 
 def is_empty_list(obj):

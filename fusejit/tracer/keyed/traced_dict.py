@@ -18,7 +18,7 @@ from fusejit.tracer.keyed.dict_rows import DictRow
 from fusejit.tracer.keyed.keyed_container import KeyedContainer
 from fusejit.tracer.lists.aliases import Aliases
 from fusejit.tracer.lists.displays import Display, Displays
-from fusejit.tracer.lists.nested_list import ListOrEmpty, as_affine_number
+from fusejit.tracer.lists.nested_list import ListOrEmpty, ListOrEmptyTuple, as_affine_number
 from fusejit.tracer.lists.traced_list import TracedList
 from fusejit.tracer.program.locations import MOVE_OUTSIDE, current_location, needs_python
 from fusejit.tracer.program.python_state import is_shared
@@ -101,9 +101,10 @@ class TracedDict(KeyedContainer):
         """Whether the values are lists."""
         return self.values_list.holds_lists() and not self.has_dicts
 
-    def list_or_empty(self, at: Any) -> Any:
-        """The list at a place, or an empty one."""
-        return ListOrEmpty(self.values_list, at)
+    def list_or_empty(self, at: Any, empty: Any) -> Any:
+        """The list at a place, or an empty one, or an empty tuple."""
+        kind = ListOrEmptyTuple if type(empty) is tuple else ListOrEmpty
+        return kind(self.values_list, at)
 
     def made_by_factory(self) -> Any:
         """The value that a ``defaultdict`` makes for a new key."""
@@ -191,13 +192,15 @@ _WRITTEN_OUT = (
 )
 for _function in (*_WRITTEN_OUT, dict_methods.most_common):
     add_methods(TracedDict, {_function.__name__: _function})
-_METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), "clear", "keys", "values", "items"))
+_OF_ITS_OWN = ("clear", "keys", "values", "items", "__getitem__")
+_METHODS = frozenset((*(f.__name__ for f in _WRITTEN_OUT), *_OF_ITS_OWN))
 
 
 @primitive(keyed_parts.is_empty_list, complex=True)
 def _is_empty_list(obj: Any) -> bool:
-    is_empty = type(obj) is list and not obj
-    return is_empty and current_trace().owned(Displays).knows(obj) and not is_shared(obj, "")
+    if type(obj) is not list or obj:
+        return type(obj) is tuple and not obj
+    return current_trace().owned(Displays).knows(obj) and not is_shared(obj, "")
 
 
 @primitive(keyed_parts.empty_like)

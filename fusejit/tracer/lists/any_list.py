@@ -306,9 +306,9 @@ _WRITTEN_OUT = {
         )
     },
 }
-_OF_TUPLES = frozenset(("index", "count"))
+_OF_TUPLES = frozenset(("index", "count", "__getitem__"))
 _SEQUENCES = (list, tuple, range)
-_METHODS = frozenset(("append", "pop", "clear", *_WRITTEN_OUT))
+_METHODS = frozenset(("append", "pop", "clear", "__getitem__", *_WRITTEN_OUT))
 
 
 def of_kind(made: Any, kind: type) -> Any:

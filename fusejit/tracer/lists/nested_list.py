@@ -253,6 +253,16 @@ class ListOrEmpty(NestedList):
         self.refuse(what, "ask for it with d.setdefault(key, [])")
 
 
+class ListOrEmptyTuple(ListOrEmpty):
+    """What ``d.get(key, ())`` finds. Nothing may ask for its class."""
+
+    @property
+    def python_type(self) -> NoReturn:  # type: ignore[override]
+        """Refuse to tell which one it is."""
+        what = "asks whether what a dict has under a key is a list, or the tuple () if there is none"
+        self.refuse(what, "run over it, or ask for it with d.get(key, [])")
+
+
 def put_list(owner: ListOfLists, at: AffineExpr, item: Any, first: int = 0) -> None:
     """Store a list at a place of another one: a copy, if that cannot be told.
 
