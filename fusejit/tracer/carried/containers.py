@@ -196,7 +196,9 @@ def joined_container(
     if before.home in branches.blocks or is_shared(before, branches.name, place):
         return None
     new = [obj for obj in others if not _may_be_copied(obj) and obj.home in branches.blocks]
-    if any(is_shared(obj, branches.name, place) for obj in new):
+    if any(
+        is_shared(obj, branches.name, place) and _has_other_name(obj, branches.name) for obj in new
+    ):
         return None
     loops = (getattr(region, "items", None) for region in branches.trace.regions)
     if any(before is one for items in loops if items is not None for one in items.containers):

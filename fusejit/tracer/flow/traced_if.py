@@ -76,6 +76,7 @@ class TracedIf(Region):
         self.other = self.is_traced or not truth
         self._then: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
+        self._starts: dict[str, TracedList] = {}  # for new lists of both branches
         self._then_block: Block | None = None
         self._prefix_buffers = PrefixBuffers(self)
         self._aliases = AliasSets()  # before the conditional, then after its first block
@@ -91,6 +92,13 @@ class TracedIf(Region):
         assert self.predicate is not None
         self.predicate.value()
         self._before = {name: self.look_up(names, name) for name in self.names}
+        self._starts = {
+            name: TracedList(
+                self.trace, (*self.trace.visit((self.key, self.location)), name, "start")
+            )
+            for name, held in self._before.items()
+            if self.decided("list start", name) and Undefined.is_unbound(held)
+        }
         self._aliases = self.trace.owned(Aliases).now
         self.open(Block())
 
@@ -219,9 +227,12 @@ class TracedIf(Region):
         elif self._prefix_buffers.is_cut(name, *pair):
             return self._prefix_buffers.put(self._told(branches, names))
         place = self.place_of(name)
-        lists = joined_container(branches, self._before.get(name), name in self.live, place)
+        before = self._starts.get(name, self._before.get(name))
+        lists = joined_container(branches, before, name in self.live, place)
         if lists is not None and not has_two_names:
             return lists
+        if Undefined.is_unbound(before) and all(self._is_new_list(obj) for obj in pair):
+            self.decide(True, "list start", name)
         if all(map(is_string, pair)):
             return JoinedNumber(branches, OF_TEXT)
         if are_records(*pair) and not self.decided("record", name):
@@ -270,6 +281,11 @@ class TracedIf(Region):
         if name in self.live or name in self._attributes:
             for obj in objects:
                 request_pools(self.trace, obj)
+
+    def _is_new_list(self, obj: Any) -> bool:
+        """Whether it is a list that a branch has made."""
+        is_list = isinstance(obj, TracedList) and obj.python_type is list
+        return is_list and obj.home in (self._then_block, self.trace.block)
 
     def _require_list_before(self, name: str) -> None:
         """Have the recursion that the conditional is in begin with a list under a name."""

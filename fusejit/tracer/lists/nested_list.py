@@ -259,7 +259,9 @@ class ListOrEmptyTuple(ListOrEmpty):
     @property
     def python_type(self) -> NoReturn:  # type: ignore[override]
         """Refuse to tell which one it is."""
-        what = "asks whether what a dict has under a key is a list, or the tuple () if there is none"
+        what = (
+            "asks whether what a dict has under a key is a list, or the tuple () if there is none"
+        )
         self.refuse(what, "run over it, or ask for it with d.get(key, [])")
 
 
