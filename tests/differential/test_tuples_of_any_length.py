@@ -217,3 +217,23 @@ def identities(n: int) -> Any:
 @pytest.mark.parametrize("function", [changed, of_another_kind, the_list_afterwards, identities])
 def test_as_python(function: Callable[..., Any]) -> None:
     check_against_python(function, [(n,) for n in (4, 6, 3)])
+
+
+def empty_tuples(n: int) -> Any:
+    found, none = [], []
+    for _ in range(n):
+        found.append(tuple(none))
+    return found, tuple(none)
+
+
+def displayed_empty_tuples(n: int) -> Any:
+    found = []
+    for _ in range(n):
+        found.append(())
+    return found
+
+
+@pytest.mark.parametrize("program", [empty_tuples, displayed_empty_tuples])
+def test_a_list_of_empty_tuples_has_no_columns(program: Any) -> None:
+    """Regression: the launcher's text was no Python. Found by a random program (states)."""
+    check_against_python(program, [(30,), (50,), (0,)])

@@ -172,7 +172,7 @@ class LauncherResults(LauncherSteps):
             length = self.structure(ResultLeaf(structure.length))
             _, *columns = (self.structure(ResultLeaf(k)) for k in indices_of(structure))
             form = self.bind("form", structure.columns)
-            arguments = f"{form}, {length}, iter(({', '.join(columns)},))"
+            arguments = f"{form}, {length}, iter([{', '.join(columns)}])"
             texts = f", texts={self.texts_of_call}" if self.texts_of_call else ""
             objects = f", objects={self.objects_of_call}" if self.objects_of_call else ""
             return f"list_of({arguments}{texts}{objects})"

@@ -44,7 +44,7 @@ def list_of(
     if isinstance(form, TupleColumns):
         parts = [list_of(part, length, columns, places, *of_call) for part in form.parts]
         if not parts:
-            return [form.type()] * length
+            return [form.type()] * int(length)
         items = zip(*parts, strict=True)
         return [*items] if form.type is tuple else [*map(form.type._make, items)]  # type: ignore[attr-defined]
     chosen = slice(length) if places is None else places
