@@ -241,8 +241,7 @@ class TracedIf(Region):
         is_returned = self.location.inlined_from is None and is_result(name, OWN)
         if is_returned and may_be_chosen(branches):
             return ChosenResult(branches)
-        kinds = " or ".join(map(describe, pair))
-        return _untold(branches, f"is {kinds}, depending on a condition")
+        return _untold(branches, f"is {' or '.join(map(describe, pair))}, depending on a condition")
 
     def _allow_missing(self, left: dict[str, Any], right: dict[str, Any]) -> None:
         """Have attributes that one branch alone gives to an object be missing or not."""
@@ -284,8 +283,8 @@ class TracedIf(Region):
 
     def _is_new_list(self, obj: Any) -> bool:
         """Whether it is a list that a branch has made."""
-        is_list = isinstance(obj, TracedList) and obj.python_type is list
-        return is_list and obj.home in (self._then_block, self.trace.block)
+        blocks = self._then_block, self.trace.block
+        return isinstance(obj, TracedList) and obj.python_type is list and obj.home in blocks
 
     def _require_list_before(self, name: str) -> None:
         """Have the recursion that the conditional is in begin with a list under a name."""

@@ -29,7 +29,7 @@ def with_named_items(function: ast.AST, helper: str) -> None:
         loop.body.insert(0, store)
 
 
-def parts_of_target(target: ast.expr) -> tuple[Any, ...] | None:
+def parts_of_target(target: ast.expr) -> Any:
     """What a target takes apart: see `fusejit.tracer.flow.taken_apart`."""
     if not isinstance(target, ast.Tuple | ast.List):
         return None
