@@ -80,10 +80,25 @@ PAIRS = [
 PAIRS = [(value, use) for value, use in PAIRS if use]
 
 
+INSIDE = "comparison of the loop's number"
+INSIDE_PROGRAM = (
+    PROGRAM[: PROGRAM.index("    {begin}")]
+    + """
+    found = None
+    for i in range(len(x)):
+        s = i == 1
+        found = {use}
+    return found
+"""
+)
+PAIRS += [(INSIDE, use) for value, use in PAIRS if value == "bool"]
+
+
 def _program(folder: Path, value: str, use: str) -> Callable[..., Any]:
-    begin, step = VALUES[value].split("|")
+    begin, step = VALUES.get(value, "|").split("|")
     path = folder / "program.py"
-    path.write_text(PROGRAM.format(begin=begin, step=step, use=use))
+    text = INSIDE_PROGRAM if value == INSIDE else PROGRAM
+    path.write_text(text.format(begin=begin, step=step, use=use))
     module = ModuleType("program_of_the_table")
     exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
     function: Callable[..., Any] = module.__dict__["f"]
@@ -100,7 +115,7 @@ def test_a_sample(value: str, use: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("value", [*VALUES, INSIDE])
 def test_all(value: str, tmp_path: Path) -> None:
     for number, (made, use) in enumerate(PAIRS):
         if made == value:
@@ -118,6 +133,7 @@ FOUND = [
     ("none or int", "min(s)"),
     ("bool", "max(s)"),
     ("int", "np.zeros(s)"),
+    *((INSIDE, use) for use in ("2 + s", "[5, 6, 7][s]", "'abc'[s]", "x[s:]", "list(range(s))")),
 ]
 """Wrong or reported as a fault of fusejit, once."""
 

@@ -11,7 +11,7 @@ from fusejit.tracer.flow.conditions import choose
 from fusejit.tracer.host.numpy_forms import with_host_fallback
 from fusejit.tracer.indexing.creation import scalar_of
 from fusejit.tracer.indexing.extent_products import product_if_small
-from fusejit.tracer.indexing.kernel_indices import check_fits
+from fusejit.tracer.indexing.kernel_indices import check_fits, symbol_of
 from fusejit.tracer.indexing.reshape_functions import reshape_method
 from fusejit.tracer.np.arrays.conversions import astype, copy_method
 from fusejit.tracer.np.arrays.joins import array_of_list
@@ -55,6 +55,7 @@ def bind_operations() -> None:
     NUMBER_OPS.ufunc = call_method
     NUMBER_OPS.kernel_arithmetic = kernel_arithmetic
     NUMBER_OPS.kernel_value = lambda number: kernel_number(number).value()
+    NUMBER_OPS.symbol = lambda number: symbol_of(number.trace, number)
     NUMBER_OPS.complex_arithmetic = complex_arithmetic
     NUMBER_OPS.complex_of_parts = complex_number
     NUMBER_OPS.as_array = scalar_of

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.values import Value
 
 A = TypeVar("A")
@@ -66,6 +67,8 @@ class NumberOperations(Generic[A]):
         A NumPy scalar as an array of rank 0.
     kernel_value : callable
         A number that depends on symbols of a block, as a value of the kernel.
+    symbol : callable
+        Such an integer as a symbol of the block.
     unsupported_operand : callable
         ``unsupported_operand(op, number, other)``: an operator that gives way to another class.
     """
@@ -75,6 +78,7 @@ class NumberOperations(Generic[A]):
     complex_arithmetic: Callable[[str, tuple[Any, ...]], Any]
     as_array: Callable[[Any], A]
     kernel_value: Callable[[Any], Value]
+    symbol: Callable[[Any], AffineExpr]
     unsupported_operand: Callable[[str, Any, Any], Any]
     product: Callable[[Any, Any], Any]
     complex_of_parts: Callable[[Any, Any], A]

@@ -163,6 +163,8 @@ class SymbolicNumber:
             return self.affine
         if not isinstance(self.value, int | np.integer):
             raise numpy_raises("TypeError: an integer is needed")
+        if self.is_local:
+            return NUMBER_OPS.symbol(NUMBER_OPS.kernel_arithmetic("int", (self,)))
         return self.trace.symbol(HostExpr("int", (self.expr,)), int(self.value))
 
     def __index__(self) -> int:
@@ -273,7 +275,7 @@ def as_affine(number: Any, refusal: str = "TypeError: {0!r} is no integer") -> A
 
 def _affine_of(obj: Any) -> AffineExpr | None:
     if isinstance(obj, SymbolicNumber):
-        if obj.affine is None and type(obj.value) is bool:
+        if obj.affine is None and type(obj.value) is bool and not obj.is_local:
             return obj.as_affine()
         return obj.affine
     if isinstance(obj, int):
