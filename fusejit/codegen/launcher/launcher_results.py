@@ -88,10 +88,14 @@ class LauncherResults(LauncherSteps):
         """The numbers of strings."""
         return self.texts_of_call or self.bind("texts", texts)
 
-    def bind_shared_containers(self, structure: ResultStructure) -> None:
-        """So is a list or dict, after those in it."""
+    def bind_shared_containers(self, structure: ResultStructure, is_sure: bool = True) -> None:
+        """So is a list or dict, after those in it; that of a choice only where it is taken."""
         if isinstance(structure, ResultWithTexts | ResultWithObjects):
             self.bind_shared_containers(structure.result)
+            return
+        if isinstance(structure, ChoiceLeaf):
+            for item in structure.items:
+                self.bind_shared_containers(item, is_sure=False)
             return
         if not isinstance(structure, _CONTAINERS):
             return
@@ -99,11 +103,12 @@ class LauncherResults(LauncherSteps):
             return
         if isinstance(structure, ResultSequence | ResultMapping):
             for item in structure.items:
-                self.bind_shared_containers(item)
+                self.bind_shared_containers(item, is_sure)
         if structure.shared is not None:
-            name = f"shared{structure.shared}"
-            self.put(f"{name} = {self.structure(structure)}")
-            self.shared[structure.shared] = name
+            name, text = f"shared{structure.shared}", self.structure(structure)
+            self.put(f"{name} = {text if is_sure else None}")
+            once = f"({name} if {name} is not None else ({name} := {text}))"
+            self.shared[structure.shared] = name if is_sure else once
 
     def structure(self, structure: ResultStructure) -> str:
         if isinstance(structure, _CONTAINERS) and structure.shared in self.shared:

@@ -170,3 +170,45 @@ def pairs_under_keys(n: int) -> Any:
 def test_a_list_in_two_parts_of_a_tuple(program: Program) -> None:
     """Each part became a list of its own."""
     check_against_python(program, [(3,), (5,)])
+
+
+def a_set_behind_another_return(x: Any) -> Any:
+    found = {int(w) for w in x}
+    other = found
+    for i in range(len(x)):
+        if x[i] < 1:
+            return found, 5
+    return found, other, 6
+
+
+def a_list_behind_another_return(x: Any) -> Any:
+    rows, counts = [], []
+    for w in x:
+        rows.append(int(w))
+        counts.append(1)
+    if x[0] > 5:
+        return counts, counts, rows
+    return rows, rows
+
+
+def a_dictionary_or_two(x: Any) -> Any:
+    found = {}
+    for w in x:
+        found[int(w)] = 1
+    if x[0] > 5:
+        return found
+    return found, found
+
+
+RETURNS = [a_set_behind_another_return, a_list_behind_another_return, a_dictionary_or_two]
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+@pytest.mark.parametrize("program", RETURNS, ids=lambda p: p.__name__)
+def test_one_container_in_one_of_several_results(program: Program, jit: bool) -> None:
+    """It became two where results of other lengths are returned, too (sets, seed 97000353)."""
+    calls = [(np.array(values),) for values in ([5, 9, 7], [5, 0, 7], [9, 0, 7], [9, 2, 7])]
+    check_against_python(program, calls, jit=jit)
+    fused = decorate(program, jit=jit, fullgraph=True)
+    for (x,) in calls:
+        assert fused(x) == program(x)
