@@ -1,9 +1,9 @@
-"""A compiled function of which many calls raise or end in Python: whether it saves what they cost.
+"""Decides whether a compiled function saves more time than its calls cost that end in Python.
 
 Where a kernel finds that NumPy or the program raises, Python computes the call once more and raises
 its own exception, which fusejit's frames are cut from. That takes longer than a short call as a
 whole: a function that looks at its data and raises for every third call is better left to Python.
-So is one whose integers mostly go beyond 64 bits, where a kernel undoes what it has stored.
+So is one whose integers mostly exceed 64 bits, where a kernel undoes its stores.
 
 What a call saves is `fusejit.tiering.cost_estimate`'s estimate, or was measured. No clock is asked
 here: the calls are counted. So the choice is the same in every run.
@@ -40,7 +40,7 @@ class RaiseTrial:
         Is called with what the calls that raised have cost, in nanoseconds, with how many others
         there were, and with the arguments of the last one.
     kernel_ns : float
-        What it costs until a kernel gives a call back.
+        The time of a kernel that gives a call back.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Names that only a ``while`` loop binds, tuples or None, lists that are unpacked, chosen lists.
+"""Names that only a loop binds, tuples or None, lists that are unpacked, chosen lists.
 
 Each program runs whole in compiled code; where a loop has no iteration Python raises its error.
 """
@@ -71,6 +71,24 @@ def in_an_outer_loop(n: int) -> Any:
             left //= 3
         found.append(digit)
     return found
+
+
+def last_of_a_list(n: int) -> Any:
+    items = []
+    for k in range(n):
+        items.append(k * 0.5)
+    for item in items:
+        double = item * 2
+    return double + 1, item
+
+
+def last_of_a_dictionary(n: int) -> Any:
+    places = {}
+    for k in range(n):
+        places[k * k % 17] = k
+    for key, value in places.items():
+        last = (key, value)
+    return last, key
 
 
 # ------------------------------------------------------------------------------------ tuple or None
@@ -225,6 +243,7 @@ def best_places(n: int) -> Any:
 
 PROGRAMS = (
     *(last_number, last_tuple, last_string, path_back, in_an_outer_loop),
+    *(last_of_a_list, last_of_a_dictionary),
     *(until_the_start, while_it_is_there, merged, one_by_one, zipped_with_a_tuple),
     *(paths, one_of_two, rows_or_none, of_one_name, neighbours_of, best_places),
 )
@@ -246,7 +265,7 @@ def test_jitted(program: Program) -> None:
     check_against_python(program, [(60,), (50,)], jit=True)
 
 
-@pytest.mark.parametrize("program", [last_number, last_string, last_tuple])
+@pytest.mark.parametrize("program", [last_number, last_string, last_tuple, last_of_a_list])
 def test_no_iteration(program: Program) -> None:
     """Python says that the name is unbound."""
     check_against_python(program, [(5,), (0,), (4,), (-1,)])

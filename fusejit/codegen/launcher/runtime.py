@@ -42,8 +42,8 @@ _BY_STATUS: dict[int, Outcome] = {
         "kind of a character beyond ASCII, changes a container in a loop over it, has None for an "
         "index, has a string where others are numbers, asks for the code of a string that is no "
         "character, draws from an empty range, asks a generator for too many items at once, does "
-        "not run a loop that binds what is read behind it, or calls itself almost as deep as "
-        "Python allows"
+        "not run a loop that alone binds a name which is read after it, or calls itself almost as "
+        "deep as Python allows"
     ),
     Status.NO_ROOM: fallback("a list has too many items"),
     Status.NO_ROOM_FOR_ARRAYS: fallback("a list has too many arrays"),

@@ -162,7 +162,7 @@ def late_of(
 
 
 def _expect_to_run(loop: LoopRegion) -> None:
-    """Trace again with a check that there is an iteration: what only it binds is read."""
+    """Trace again with a check that the loop runs: a name is read that only its body binds."""
     if not loop.is_recursion and not loop.decided("runs"):
         loop.decide(True, "runs")
 

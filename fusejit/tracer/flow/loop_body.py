@@ -27,6 +27,8 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.live_out_arrays import LiveOutArrays
 from fusejit.tracer.values.undefined import UNDEFINED, Undefined
 
+RUNS = "a loop runs that alone binds a name which is read after it"
+
 
 def begin(loop: LoopRegion, names: Mapping[str, Any]) -> None:
     """Find what the names hold in the body; called before the body's block."""
@@ -122,9 +124,8 @@ def finish(loop: LoopRegion, op: Loop) -> None:
 
 
 def require_run(loop: LoopRegion, has_run: TracedArray) -> None:
-    """Leave it to Python if there is no iteration: what they alone bind is not bound then."""
-    reason = "a loop runs that alone binds a name which is read behind it"
-    loop.trace.emit(Assert(condition=has_run.value(), reason=reason, error=LEFT_TO_PYTHON))
+    """Leave the call to Python if the loop does not run: names that only it binds are unbound."""
+    loop.trace.emit(Assert(condition=has_run.value(), reason=RUNS, error=LEFT_TO_PYTHON))
 
 
 def unless_stopped(loop: LoopRegion, go_on: TracedArray) -> TracedArray:

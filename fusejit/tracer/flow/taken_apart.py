@@ -1,7 +1,7 @@
-"""``a, (b, c) = obj`` and ``for a, (b, c) in objects``: what targets take of lists of the kernel.
+"""Unpacks lists of the kernel: ``a, (b, c) = obj`` and ``for a, (b, c) in objects``.
 
-``parts`` says of a target what is taken apart: it is None for a name, and has an item for each
-target in a tuple. A list of the kernel gives a tuple of its items; it must have as many.
+``parts`` describes a target: None for a name, a tuple with an item for each target of a tuple. A
+list of the kernel becomes a tuple of its items if it has as many items as the target.
 """
 
 from __future__ import annotations

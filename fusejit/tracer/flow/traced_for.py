@@ -40,7 +40,7 @@ from fusejit.tracer.flow import loop_body
 from fusejit.tracer.flow.loop_fixpoint import settle
 from fusejit.tracer.flow.taken_apart import Parts, taken_apart
 from fusejit.tracer.indexing.iteration import Items, items_of
-from fusejit.tracer.indexing.kernel_indices import symbol_of
+from fusejit.tracer.indexing.kernel_indices import require_at_least, symbol_of
 from fusejit.tracer.lists.tables import has_one_form, table_of
 from fusejit.tracer.ops.checks import LEFT_TO_PYTHON
 from fusejit.tracer.ops.kernel_numbers import arithmetic, as_kernel_number, truth_of
@@ -124,8 +124,7 @@ class TracedFor(LoopRegion):
         if self.runs is False:
             return
         if self.runs is None and self.decided("runs"):
-            has_run = arithmetic(np.greater, affine_number(self.trace, trips), 0)
-            loop_body.require_run(self, has_run)
+            require_at_least(self.trace, trips, 1, loop_body.RUNS)
             self.runs = True
         self.period = self.decided("period") or 1
         wanted = self.decided("peel") or 0

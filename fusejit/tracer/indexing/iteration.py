@@ -241,7 +241,7 @@ def _zip_of_few(iterables: tuple[Any, ...], parts: list[Items | None]) -> Any:
 
 
 def _first_items(items: Items, count: int) -> Iterator[Any]:
-    """Items of which no more than ``count`` are asked for."""
+    """The first ``count`` items, or all of them if there are fewer."""
     trace, reason = current_trace(), "the shortest sequence of a zip"
     items.begin()
     if trace.decisions.is_local(items.length):

@@ -65,7 +65,7 @@ def has_lists(d):
 
 
 def list_or_empty(d, at, empty):
-    """The list at a place, or what is ``empty``, a list or a tuple, if there is none."""
+    """The list at a place; an empty list or tuple, as ``empty`` is, if there is none."""
 
 
 def is_empty_list(obj):

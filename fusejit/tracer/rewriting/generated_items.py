@@ -125,7 +125,7 @@ class Listed(Generated):
 
 
 def _at_once(make: Callable[[], Any]) -> Any:
-    """What is made. Where it raises an exception Python runs the call: that may come later."""
+    """Run ``make``. Python runs the call if it raises: the exception may come later there."""
     block = current_trace().block
     first = len(block.ops)
     made = make()
